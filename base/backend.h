@@ -38,7 +38,7 @@ typedef struct backend_problem {
     int for_latency;    /* very many solves: preparing for them may take any amount of memory */
     int for_few;        /* few solves: nothing is prepared for them */
     int may_fall_back;  /* if a device fails or lacks memory, the CPU does its work */
-    int is_elsewhere;   /* Cholesky factors are likely to be made by set_cholesky */
+    int is_elsewhere;   /* factors are likely to be made by set_cholesky */
 } backend_problem;
 
 typedef enum backend_scaling {
@@ -136,13 +136,14 @@ typedef struct backend_device_view {
     libsolver_cpu_reason cpu_reason;       /* and why */
 } backend_device_view;
 
-/* Who makes Cholesky factors for an object of a backend, which keeps to its own rules for what
- * follows. */
+/* Who makes Cholesky factors for an object of a backend, and those with expected signs, which keeps
+ * to its own rules for what follows. */
 typedef struct backend_cholesky {
     void *user;
-    /* Factorizes the values there are: OK, NOT_POSITIVE_DEFINITE, or why it cannot be done.  Of the
-     * report it sets smallest, uncertain, and failed_row with bad_diagonal.  If pivots are
-     * uncertain it has also brought the factor (take_factor). */
+    /* Factorizes the values there are: OK, NOT_POSITIVE_DEFINITE (with signs: a pivot would have to
+     * be put right), or why it cannot be done.  Of the report it sets smallest, uncertain, and
+     * failed_row with bad_diagonal.  If pivots are uncertain it has also brought the factor
+     * (take_factor). */
     libsolver_status (*factorize)(void *user, backend_scaling scaling, backend_report *report);
     /* Calls set_values. */
     libsolver_status (*bring_values)(void *user);
@@ -172,7 +173,8 @@ typedef struct backend_costs {
 /* Every function that returns a status and takes a message sets it where it fails. */
 typedef struct backend {
     const char *name;
-    const backend_costs *costs, *cholesky_costs; /* the second where Cholesky is likely */
+    const backend_costs *costs, *cholesky_costs; /* the second where Cholesky is likely, or signs
+                                                    are expected */
     int takes_device_vectors; /* solves, of all parts at once, and refinement take blocks in device
                                  memory, both or none */
     /* Pattern: the plan of factorizations, shared by numeric objects and not changed by them. */
@@ -266,11 +268,12 @@ typedef struct backend {
     libsolver_status (*view_tree)(const void *numeric, struct owned_tree *tree, message *why);
     /* Cholesky factors of this object are made by these calls from now on; NULL: here. */
     void (*set_cholesky)(void *numeric, const backend_cholesky *calls);
-    /* Of the factor that was made so last and the values set last: its scaling, computed here;
-     * room here for its panels, and where those of the nodes go, as in a factor_tree.
-     * OUT_OF_MEMORY, CANCELLED. */
-    libsolver_status (*take_scaling)(void *numeric, backend_scaling scaling, message *why);
-    libsolver_status (*take_factor)(void *numeric, void **panel, message *why);
+    /* Of the factor that was made so last and the values set last: its scaling, computed here, or
+     * scale as in a factor_tree where that is not NULL; room here for its panels and D, and where
+     * those of the nodes go, as in a factor_tree.  OUT_OF_MEMORY, CANCELLED. */
+    libsolver_status (*take_scaling)(void *numeric, backend_scaling scaling, const void *scale,
+                                     message *why);
+    libsolver_status (*take_factor)(void *numeric, void **panel, void **d, void **e, message *why);
     /* Refinement in this workspace solves by calling `solve` from now on, which overwrites x (c
      * right-hand sides by rows, scaled, in the order of P A P^T) with the solution.  NULL: by the
      * factor itself again. */

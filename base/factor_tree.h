@@ -14,7 +14,8 @@
  *         +---------+
  *       p | L11     |   panel[s]: (p + rows) x p by columns, leading dimension ld[s]; above it:
  *         |---------|   anything; LDL^T: L11 is unit lower triangular and its diagonal is not read,
- *  rows   | L21     |   D(j,j) = d[s][j], D(j+1,j) = e[s][j]; a zero pivot: both 0, skipped
+ *  rows   | L21     |   D(j,j) = d[s][j], D(j+1,j) = e[s][j]; a zero pivot: both 0, skipped; of
+ *         |         |   a factor that is made on a device d[s] and e[s] are NULL: no 2x2 pivots
  *         +---------+
  *
  * Nothing is owned here. */

@@ -211,7 +211,8 @@ typedef enum libsolver_backend {
 /* Why a factor that is solved with on the GPU, or was to be, was made on the CPU. */
 typedef enum libsolver_cpu_reason {
     LIBSOLVER_CPU_AS_CHOSEN = 0, /* it was not, or the GPU was not wanted */
-    LIBSOLVER_CPU_LDLT = 1,      /* L D L^T, or the analysis expected it */
+    LIBSOLVER_CPU_LDLT = 1,      /* L D L^T, or the analysis expected it; QUASI_DEFINITE: a pivot
+                                    had to be put right */
     LIBSOLVER_CPU_SIZE = 2,      /* 2^31 entries or more */
     LIBSOLVER_CPU_DEVICE = 3,    /* BACKEND_AUTO: the device failed or had no room; the log has the
                                     sentence */

@@ -1,8 +1,9 @@
-/* bench/factorize.c: Cholesky factorizations on a device, their time and where it goes
+/* bench/factorize.c: factorizations on a device, their time and where it goes
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_factorize [-t | -x] [-a] [-s ROWS] [-b PART] [-r US] [-p PART] PROBLEM...
- * PROBLEM: as for the tool (lap3d:30, ..., or a file), real and positive definite
+ * usage: bench_factorize [-t | -x] [-a] [-q] [-s ROWS] [-b PART] [-r US] [-p PART] PROBLEM...
+ * PROBLEM: as for the tool (lap3d:30, ..., or a file), real and positive definite; -q:
+ * quasi-definite, the signs of the pivots being those of the diagonal
  *
  * -t: time by kinds of tasks and the critical path; -x: that, and times with other crowds and
  * buckets; -a: the factor alone, nothing that is ready; -s, -b, -r, -p: see factor_tuning.  Times
@@ -43,16 +44,33 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static int is_quasi_definite;
+
+/* The signs of the diagonal, to be freed; no entry, or zero, counts as negative. */
+static int8_t *signs_of(const triplets *a)
+{
+    int8_t *sign = malloc((size_t)a->n + 1);
+    must(sign != NULL, "no memory");
+    memset(sign, -1, (size_t)a->n);
+    for (int64_t e = 0; e < a->nnz; e++)
+        if (a->rows[e] == a->columns[e] && ((const double *)a->values)[e] > 0)
+            sign[a->rows[e]] = 1;
+    return sign;
+}
+
 static libsolver_factor *factor_of(const problem *p, libsolver_purpose purpose)
 {
     const libsolver_matrix a = triplets_view(&p->a);
+    int8_t *signs = is_quasi_definite ? signs_of(&p->a) : NULL;
     libsolver_factor *f = NULL;
     libsolver_options o;
     libsolver_options_default(&o);
     o.backend = LIBSOLVER_BACKEND_GPU;
     o.purpose = purpose;
-    o.kind = LIBSOLVER_KIND_SPD;
+    o.kind = signs ? LIBSOLVER_KIND_QUASI_DEFINITE : LIBSOLVER_KIND_SPD;
+    o.expected_signs = signs;
     const libsolver_status status = libsolver_factor_matrix(&a, &o, &f);
+    free(signs);
     must(status == LIBSOLVER_OK, libsolver_factor_message(f));
     return f;
 }
@@ -63,7 +81,8 @@ static void factorize_on_cpu(job *j, const char *name)
     failure f = {0};
     message why = {0};
     backend_report report;
-    const backend_options options = {.positive_definite = 1, .scaling = BACKEND_EQUILIBRATE};
+    const backend_options options = {.positive_definite = !is_quasi_definite,
+                                     .scaling = BACKEND_EQUILIBRATE};
     if (problem_load(name, &j->p, &f))
         must(0, name);
     must(j->p.a.type == LIBSOLVER_D, "real matrices only");
@@ -104,7 +123,8 @@ static void prepare(job *j, const factor_tuning *tuning)
     j->places = (factorizer_arguments){
         .values = to_device(j->factor->incoming,
                             sizeof(double) * (size_t)j->plan.fronts.start[j->plan.fronts.n]),
-        .panel = to_device(NULL, sizeof(double) * (size_t)j->program.panel_scalars),
+        .panel =
+            to_device(NULL, sizeof(double) * (size_t)(j->program.panel_scalars + 2 * j->program.n)),
         .doubt_level = j->plan.doubt_level};
 }
 
@@ -127,7 +147,7 @@ static double error_of(job *j)
         const factor_front *f = g->front + q;
         const double *theirs = j->tree.view.panel[q];
         for (int32_t c = 0; c < f->k; c++)
-            for (int32_t i = c; i < f->m; i++) {
+            for (int32_t i = is_quasi_definite ? c + 1 : c; i < f->m; i++) {
                 const double mine = panel[f->panel + i + (int64_t)c * f->ld],
                              other = theirs[i + (int64_t)c * j->tree.view.ld[q]];
                 largest = fmax(largest, fabs(other));
@@ -411,8 +431,7 @@ int main(int argc, char **argv)
                             .run_part = 5e-4};
     int traced = 0, is_alone = 0, k = 1;
     for (; k < argc && argv[k][0] == '-'; k++) {
-        must(argv[k][1] == 't' || argv[k][1] == 'x' || argv[k][1] == 'a' || k + 1 < argc,
-             "usage: see bench/factorize.c");
+        must(strchr("txaq", argv[k][1]) || k + 1 < argc, "usage: see bench/factorize.c");
         switch (argv[k][1]) {
         case 't':
             traced = 1;
@@ -422,6 +441,9 @@ int main(int argc, char **argv)
             break;
         case 'a':
             is_alone = 1;
+            break;
+        case 'q':
+            is_quasi_definite = 1;
             break;
         case 's':
             tuning.small_rows = atoi(argv[++k]);

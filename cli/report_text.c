@@ -42,7 +42,7 @@ static const char *cpu_reason(libsolver_cpu_reason reason)
 {
     switch (reason) {
     case LIBSOLVER_CPU_LDLT:
-        return " since the GPU has Cholesky alone";
+        return " since the GPU does not make such factors";
     case LIBSOLVER_CPU_SIZE:
         return " since it is too large for the GPU";
     case LIBSOLVER_CPU_DEVICE:

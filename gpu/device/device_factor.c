@@ -35,7 +35,7 @@ enum { PANELS, DIAGONAL, OFF_DIAGONAL, REGIONS };
 typedef struct factor_bytes {
     const device_factor *factor;
     const factor_tree *tree;
-    void *const *panel; /* where they go to, NULL: values come from the tree */
+    void *const *panel, *const *d, *const *e; /* where they go to, NULL: they come from the tree */
 } factor_bytes;
 
 /* Byte at which node s begins. */
@@ -104,8 +104,11 @@ static void copy_region(const factor_bytes *t, int region, int64_t from, int64_t
         const int64_t a = begin > from ? begin : from, b = end < to ? end : to;
         if (b <= a)
             continue;
-        if (t->panel)
+        if (t->panel && region == PANELS)
             copy_columns(t, s, a - begin, b - begin, part + (a - from));
+        else if (t->panel)
+            memcpy((char *)(region == DIAGONAL ? t->d : t->e)[s] + (a - begin), part + (a - from),
+                   (size_t)(b - a));
         else
             memcpy(part + (a - from), source_of(t->tree, region, s) + (a - begin), (size_t)(b - a));
     }
@@ -170,8 +173,8 @@ libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, m
 }
 
 libsolver_status device_factor_fetch(device_factor *f, const factor_tree *tree, void *const *panel,
-                                     message *why)
+                                     void *const *d, void *const *e, message *why)
 {
-    factor_bytes bytes = {.factor = f, .tree = tree, .panel = panel};
+    factor_bytes bytes = {.factor = f, .tree = tree, .panel = panel, .d = d, .e = e};
     return device_factor_download(f, copy, &bytes, why);
 }

@@ -57,11 +57,11 @@ libsolver_status device_factor_load(device_factor *f, const factor_tree *tree, m
 /* Memory for the factor of a tree whose panels are made on the device, at f->values.at; the tree's
  * own may be NULL.  Statuses as above. */
 libsolver_status device_factor_reserve(device_factor *f, const factor_tree *tree, message *why);
-/* The factor that was loaded or made last to the host: panel(s) as in a factor_tree, without rows
- * between its columns.  Only Cholesky.  Waits; OUT_OF_DEVICE_MEMORY: page-locked memory could not
- * be had. */
+/* The factor that was loaded or made last to the host: panel(s), d(s) and e(s) as in a factor_tree,
+ * without rows between columns; d and e are not read for Cholesky.  Waits; OUT_OF_DEVICE_MEMORY:
+ * page-locked memory could not be had. */
 libsolver_status device_factor_fetch(device_factor *f, const factor_tree *tree, void *const *panel,
-                                     message *why);
+                                     void *const *d, void *const *e, message *why);
 
 /* Copies `bytes` bytes of the values, from byte `from` on, to or from the host memory `part`. */
 typedef void device_factor_copy(void *user, int64_t from, int64_t bytes, void *part);

@@ -18,9 +18,19 @@ struct gathered_outcome {
     unsigned long long most, least; /* ... of entries, see factor_range_kernel */
 };
 
+/* The signs of the columns of a factor: none, for Cholesky, or a bit for each row of P A P^T. */
+struct definite {
+    __device__ __forceinline__ no_signs signs_at(int) const { return {}; }
+};
+struct quasi_definite {
+    const uint32_t *sign_word;
+    /* Of the rows from that one on. */
+    __device__ __forceinline__ sign_table signs_at(int row) const { return {sign_word, row}; }
+};
+
 /* The arrays of a program and what it works on, all on the device.  Nothing here is read through
  * the cache for constants: blocks of one launch write what those of the next read. */
-template <typename T> struct factor_arguments {
+template <typename T> struct common_arguments {
     const factor_front *front;
     const factor_child *child;
     const int32_t *begin, *position;
@@ -42,25 +52,28 @@ template <typename T> struct factor_arguments {
     uint64_t patience; /* ns that a block waits */
     uint64_t *trace;   /* NULL, or of each task when it began and ended, in ns */
 };
+template <typename T, typename K = definite> struct factor_arguments : common_arguments<T>, K {
+};
 
 /* A thread waits until a word is at least that; what was written before it was told is there for
  * all threads of the block, or the warp, behind their next barrier. */
-template <typename T>
-__device__ __forceinline__ void wait_for_word(const factor_arguments<T> &a, int word,
+template <typename T, typename K>
+__device__ __forceinline__ void wait_for_word(const factor_arguments<T, K> &a, int word,
                                               unsigned least)
 {
     wait_until(a.word + word, least, &a.outcome->gave_up, a.patience);
 }
 
-template <typename T>
-__device__ __forceinline__ void wait_for_child(const factor_arguments<T> &a, const factor_child &c)
+template <typename T, typename K>
+__device__ __forceinline__ void wait_for_child(const factor_arguments<T, K> &a,
+                                               const factor_child &c)
 {
     if (c.word >= 0)
         wait_for_word(a, c.word, c.tells);
 }
 
-template <typename T>
-__device__ __forceinline__ cholesky_rule<T> rule_of(const factor_arguments<T> &a)
+template <typename T, typename K>
+__device__ __forceinline__ cholesky_rule<T> rule_of(const factor_arguments<T, K> &a)
 {
     return {a.refuse, a.doubt, &a.outcome->failed, &a.outcome->uncertain, &a.outcome->smallest};
 }
@@ -81,8 +94,8 @@ struct child_part {
 /* to += a part of a child's block, what is at or below its diagonal; row and column: of the front
  * at to's begin.  Lanes have rows, warps columns, eight of them on their way at a time; no barrier.
  */
-template <typename T>
-__device__ __forceinline__ void pull_part(const factor_arguments<T> &a, const child_part &part,
+template <typename T, typename K>
+__device__ __forceinline__ void pull_part(const factor_arguments<T, K> &a, const child_part &part,
                                           T *to, int ld, int row, int column)
 {
     constexpr int AHEAD = sizeof(T) == 16 ? 4 : 8, WARPS = CHOLESKY_THREADS / 32;

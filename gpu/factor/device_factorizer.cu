@@ -4,10 +4,12 @@
 #include "base/type.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
+#include "gpu/factor/quasi_definite.cuh"
 #include "gpu/factor/small.cuh"
 #include "gpu/factor/tiles.cuh"
 #include "gpu/factor/values.cuh"
 #include <cstring>
+#include <new>
 
 static double patience_of(const factorizer_arguments *given)
 {
@@ -43,8 +45,8 @@ struct task_clock {
 };
 
 /* A run of small fronts by each warp. */
-template <typename T>
-__device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T> &a,
+template <typename T, typename K>
+__device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T, K> &a,
                                                     const factor_task &task, char *shared)
 {
     const int warp = threadIdx.x / 32;
@@ -56,8 +58,8 @@ __device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T> &a
 }
 
 /* A run by the block, or one by each warp. */
-template <typename T>
-__device__ __forceinline__ void run_fronts(const factor_arguments<T> &a, const factor_task &task,
+template <typename T, typename K>
+__device__ __forceinline__ void run_fronts(const factor_arguments<T, K> &a, const factor_task &task,
                                            char *shared)
 {
     if (task.kind == FACTOR_SMALL)
@@ -67,8 +69,8 @@ __device__ __forceinline__ void run_fronts(const factor_arguments<T> &a, const f
 }
 
 /* Tiles but for diagonal blocks. */
-template <typename T>
-__device__ __forceinline__ void run_tile(const factor_arguments<T> &a, const factor_task &task,
+template <typename T, typename K>
+__device__ __forceinline__ void run_tile(const factor_arguments<T, K> &a, const factor_task &task,
                                          char *shared)
 {
     T *const t = reinterpret_cast<T *>(shared);
@@ -89,8 +91,8 @@ __device__ __forceinline__ void run_tile(const factor_arguments<T> &a, const fac
     }
 }
 
-template <typename T>
-__device__ __forceinline__ void run_pivots(const factor_arguments<T> &a, const factor_task &task,
+template <typename T, typename K>
+__device__ __forceinline__ void run_pivots(const factor_arguments<T, K> &a, const factor_task &task,
                                            char *shared)
 {
     T *const t = reinterpret_cast<T *>(shared);
@@ -108,8 +110,8 @@ __host__ __device__ __forceinline__ bool is_of_runs(const factor_task &task)
 /* Shared memory of a block: the arguments, then what its tasks want.  Tasks are functions that are
  * called, and find their arguments here: inlined into one loop, what the compiler would keep in
  * registers from task to task is spilled in all of them. */
-template <typename T> struct block_memory {
-    static constexpr int ARGUMENTS = (sizeof(factor_arguments<T>) + 127) / 128 * 128;
+template <typename T, typename K = definite> struct block_memory {
+    static constexpr int ARGUMENTS = (sizeof(factor_arguments<T, K>) + 127) / 128 * 128;
     static constexpr int BYTES = ARGUMENTS + factor_shape<T>::ANY;
 
     static __device__ __forceinline__ char *begin()
@@ -117,49 +119,51 @@ template <typename T> struct block_memory {
         extern __shared__ __align__(128) char shared[];
         return shared;
     }
-    static __device__ __forceinline__ const factor_arguments<T> &arguments()
+    static __device__ __forceinline__ const factor_arguments<T, K> &arguments()
     {
-        return *reinterpret_cast<const factor_arguments<T> *>(begin());
+        return *reinterpret_cast<const factor_arguments<T, K> *>(begin());
     }
     static __device__ __forceinline__ char *rest() { return begin() + ARGUMENTS; }
 };
 
 /* Functions of one task; EACH: as for the kernel, so that each has its registers. */
-template <typename T, int EACH> static __device__ __noinline__ void run_small_task(int t)
+template <typename T, typename K, int EACH>
+static __device__ __noinline__ void run_small_task(int t)
 {
-    const factor_arguments<T> &a = block_memory<T>::arguments();
+    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
     const factor_task task = a.task[t];
     const task_clock clock(a.trace, t);
-    factorize_run<8>(a, task.i, task.j, a.front_words + task.i, block_memory<T>::rest());
+    factorize_run<8>(a, task.i, task.j, a.front_words + task.i, block_memory<T, K>::rest());
     clock.stop();
 }
 
-template <typename T, int EACH> static __device__ __noinline__ void run_tiny_task(int t)
+template <typename T, typename K, int EACH> static __device__ __noinline__ void run_tiny_task(int t)
 {
-    const factor_arguments<T> &a = block_memory<T>::arguments();
+    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
     const factor_task task = a.task[t];
     const task_clock clock(a.trace, t);
-    run_fronts_by_warps(a, task, block_memory<T>::rest());
+    run_fronts_by_warps(a, task, block_memory<T, K>::rest());
     clock.stop();
 }
 
-template <typename T, int EACH> static __device__ __noinline__ void run_pivot_task(int t)
+template <typename T, typename K, int EACH>
+static __device__ __noinline__ void run_pivot_task(int t)
 {
-    const factor_arguments<T> &a = block_memory<T>::arguments();
+    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
     const factor_task task = a.task[t];
     wait_for_tiles(a, task);
     const task_clock clock(a.trace, t);
-    run_pivots(a, task, block_memory<T>::rest());
+    run_pivots(a, task, block_memory<T, K>::rest());
     clock.stop();
 }
 
-template <typename T, int EACH> static __device__ __noinline__ void run_tile_task(int t)
+template <typename T, typename K, int EACH> static __device__ __noinline__ void run_tile_task(int t)
 {
-    const factor_arguments<T> &a = block_memory<T>::arguments();
+    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
     const factor_task task = a.task[t];
     wait_for_tiles(a, task);
     const task_clock clock(a.trace, t);
-    run_tile(a, task, block_memory<T>::rest());
+    run_tile(a, task, block_memory<T, K>::rest());
     tell_end(a, task);
     clock.stop();
 }
@@ -168,14 +172,15 @@ template <typename T, int EACH> static __device__ __noinline__ void run_tile_tas
  * tasks that were drawn before its own, by blocks that run.  EACH: blocks of a multiprocessor.  One
  * has all its registers and nobody beside it, which is best where few tasks can be done at a time;
  * two do more together. */
-template <typename T, int EACH>
+template <typename T, typename K, int EACH>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
-    factor_kernel(const __grid_constant__ factor_arguments<T> a)
+    factor_kernel(const __grid_constant__ factor_arguments<T, K> a)
 {
     __shared__ int drawn;
     int next = 0; /* of thread 0 */
     for (int q = threadIdx.x; q < (int)(sizeof a / sizeof(int)); q += CHOLESKY_THREADS)
-        reinterpret_cast<int *>(block_memory<T>::begin())[q] = reinterpret_cast<const int *>(&a)[q];
+        reinterpret_cast<int *>(block_memory<T, K>::begin())[q] =
+            reinterpret_cast<const int *>(&a)[q];
     wait_for_kernel_before();
     const auto draw = [&] { return (int)atomicAdd(&a.outcome->drawn, 1u); };
     if (a.ahead && threadIdx.x == 0)
@@ -192,16 +197,16 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
             next = draw();
         switch (a.task[t].kind) {
         case FACTOR_TINY:
-            run_tiny_task<T, EACH>(t);
+            run_tiny_task<T, K, EACH>(t);
             break;
         case FACTOR_SMALL:
-            run_small_task<T, EACH>(t);
+            run_small_task<T, K, EACH>(t);
             break;
         case FACTOR_PIVOT:
-            run_pivot_task<T, EACH>(t);
+            run_pivot_task<T, K, EACH>(t);
             break;
         default:
-            run_tile_task<T, EACH>(t);
+            run_tile_task<T, K, EACH>(t);
         }
     }
 }
@@ -279,16 +284,16 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
             return;
         switch (a.task[t].kind) {
         case FACTOR_TINY:
-            run_tiny_task<T, EACH>(t);
+            run_tiny_task<T, definite, EACH>(t);
             break;
         case FACTOR_SMALL:
-            run_small_task<T, EACH>(t);
+            run_small_task<T, definite, EACH>(t);
             break;
         case FACTOR_PIVOT:
-            run_pivot_task<T, EACH>(t);
+            run_pivot_task<T, definite, EACH>(t);
             break;
         default:
-            run_tile_task<T, EACH>(t);
+            run_tile_task<T, definite, EACH>(t);
         }
     }
 }
@@ -337,9 +342,9 @@ static __global__ void factor_begin_items_kernel(const __grid_constant__ item_pl
 /* A kernel for each class of tasks, so that each has the registers that it wants: the chain of
  * diagonal blocks all of a multiprocessor's, products and small fronts half of them. */
 
-template <typename T>
+template <typename T, typename K>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
-    factor_small_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
+    factor_small_kernel(const __grid_constant__ factor_arguments<T, K> a, int64_t first)
 {
     extern __shared__ __align__(128) char shared[];
     const int t = a.by_level[first + blockIdx.x];
@@ -348,9 +353,9 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
     clock.stop();
 }
 
-template <typename T>
+template <typename T, typename K>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
-    factor_pivot_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
+    factor_pivot_kernel(const __grid_constant__ factor_arguments<T, K> a, int64_t first)
 {
     extern __shared__ __align__(128) char shared[];
     const int t = a.by_level[first + blockIdx.x];
@@ -359,9 +364,9 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
     clock.stop();
 }
 
-template <typename T>
+template <typename T, typename K>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
-    factor_tile_kernel(const __grid_constant__ factor_arguments<T> a, int64_t first)
+    factor_tile_kernel(const __grid_constant__ factor_arguments<T, K> a, int64_t first)
 {
     extern __shared__ __align__(128) char shared[];
     const int t = a.by_level[first + blockIdx.x];
@@ -379,14 +384,62 @@ __global__ void factor_begin_kernel(gathered_outcome *o, int n)
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
+/* What a factorization with signs has beside the program: parts of panels, a bit for each row.  In
+ * host memory. */
+struct sign_tables {
+    panel_part *part = nullptr;
+    uint32_t *word = nullptr;
+    int64_t parts = 0;
+
+    static int64_t words(int32_t n) { return (int64_t)n / 32 + 4; }
+
+    /* Calls visit(part) for each. */
+    template <typename F>
+    static void each_part(const factor_program *g, const factor_pattern *p, F &&visit)
+    {
+        for (int32_t s = 0; s < g->nodes; s++)
+            for (int32_t c = 0; c < g->front[s].k; c += PART_COLUMNS)
+                for (int32_t i = c; i < g->front[s].m; i += PART_ROWS)
+                    visit(panel_part{p->row_start[s], s, i, c});
+    }
+    /* parts alone */
+    sign_tables(const factor_program *g, const factor_pattern *p)
+    {
+        if (p->signs)
+            each_part(g, p, [&](const panel_part &) { parts++; });
+    }
+    explicit sign_tables(int64_t parts) : parts(parts) {}
+    ~sign_tables()
+    {
+        delete[] part;
+        delete[] word;
+    }
+    sign_tables(const sign_tables &) = delete;
+    sign_tables &operator=(const sign_tables &) = delete;
+    /* false: no memory */
+    bool fill(const factor_program *g, const factor_pattern *p)
+    {
+        part = new (std::nothrow) panel_part[(size_t)parts];
+        word = new (std::nothrow) uint32_t[(size_t)words(g->n)]();
+        if (!part || !word)
+            return false;
+        int64_t q = 0;
+        each_part(g, p, [&](const panel_part &v) { part[q++] = v; });
+        for (int32_t k = 0; k < g->n; k++)
+            word[k / 32] |= (uint32_t)(p->signs[k] < 0) << k % 32;
+        return true;
+    }
+};
+
 /* What is on the device for a program: tables, then the workspace. */
 template <typename T> struct factor_places {
     factor_arguments<T> tasks = {};
     value_arguments<T> values = {};
+    quasi_arguments<T> quasi = {};
 
-    /* row_of, position: of the pattern, NULL where nothing is copied */
-    void put_tables(uploader *u, const factor_program *g, const int32_t *row_of,
-                    const int32_t *position, int64_t positions)
+    /* p: arrays are NULL where nothing is copied */
+    void put_tables(uploader *u, const factor_program *g, const factor_pattern &p,
+                    int64_t positions, const sign_tables &signs)
     {
         tasks.front = u->put(g->front, g->nodes);
         tasks.child = u->put(g->child, g->children);
@@ -399,10 +452,17 @@ template <typename T> struct factor_places {
         tasks.front_words = (int)g->tiles;
         values.source = u->put(g->source, g->entries);
         values.diagonal_at = u->put(g->diagonal, g->n);
-        values.row_of = u->put(row_of, g->n);
-        tasks.position = u->put(position, positions);
+        values.row_of = u->put(p.row_of, g->n);
+        tasks.position = u->put(p.position, positions);
+        if (!signs.parts)
+            return;
+        quasi.front = tasks.front;
+        quasi.index = u->put(p.index, positions);
+        quasi.part = u->put(signs.part, signs.parts);
+        quasi.parts = signs.parts;
+        quasi.signs.sign_word = u->put(signs.word, sign_tables::words(g->n));
     }
-    int64_t place_workspace(char *base, const factor_program *g)
+    int64_t place_workspace(char *base, const factor_program *g, bool has_signs)
     {
         parts all;
         const auto part = [&](int64_t count, size_t size) {
@@ -424,6 +484,13 @@ template <typename T> struct factor_places {
         tasks.outcome = values.outcome;
         values.entries = g->entries;
         values.n = g->n;
+        if (has_signs) {
+            using R = real_of<T>;
+            quasi.row_of_entry = reinterpret_cast<int32_t *>(part(g->entries, sizeof(int32_t)));
+            quasi.scale = reinterpret_cast<R *>(part(2 * (int64_t)g->n, sizeof(R)));
+            quasi.largest = reinterpret_cast<R *>(part(3 * (int64_t)g->n, sizeof(R)));
+            quasi.sum = reinterpret_cast<double *>(part(g->n, sizeof(double)));
+        }
         return all.bytes;
     }
 };
@@ -433,12 +500,14 @@ struct factor_bytes {
     int64_t tables = 0, workspace = 0;
     factor_bytes(const factor_program *g, const factor_pattern *p, libsolver_type type)
     {
+        const sign_tables signs(g, p);
         with_type(type, [&](auto one) {
             factor_places<decltype(one)> there;
             uploader measured;
-            there.put_tables(&measured, g, nullptr, nullptr, p->row_start[g->nodes]);
+            there.put_tables(&measured, g, {}, p->row_start[g->nodes], signs);
             tables = measured.all.bytes + 256;
-            workspace = there.place_workspace(nullptr, g) + 256; /* a multiple of 256 */
+            workspace = there.place_workspace(nullptr, g, signs.parts > 0) + 256; /* a multiple of
+                                                                                     256 */
             return LIBSOLVER_OK;
         });
     }
@@ -481,6 +550,10 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
     f->type = type;
     f->positions = p->row_start[g->nodes];
     f->item_bytes = bytes.workspace;
+    sign_tables signs(g, p);
+    f->parts = signs.parts;
+    if (signs.parts > 0 && !signs.fill(g, p))
+        return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the signs of the factorization");
     TRY(device_buffer_reserve(&f->tables, bytes.tables, &f->allocations,
                               "the program of the factorization", why));
     TRY(device_buffer_reserve(&f->workspace, count * bytes.workspace, &f->allocations,
@@ -491,8 +564,8 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
     u.stream = (cudaStream_t)f->stream;
     with_type(type, [&](auto one) {
         factor_places<decltype(one)> there;
-        there.put_tables(&u, g, p->row_of, p->position, f->positions);
-        there.place_workspace(static_cast<char *>(f->workspace.at), g);
+        there.put_tables(&u, g, *p, f->positions, signs);
+        there.place_workspace(static_cast<char *>(f->workspace.at), g, signs.parts > 0);
         f->scale = there.values.scale;
         f->outcome = there.values.outcome;
         return LIBSOLVER_OK;
@@ -518,16 +591,25 @@ static factor_places<T> places_of(const device_factorizer *f, const factor_progr
     factor_places<T> there;
     uploader tables;
     tables.base = static_cast<char *>(f->tables.at);
-    there.put_tables(&tables, g, nullptr, nullptr, f->positions);
-    there.place_workspace(static_cast<char *>(f->workspace.at), g);
+    there.put_tables(&tables, g, {}, f->positions, sign_tables(f->parts));
+    there.place_workspace(static_cast<char *>(f->workspace.at), g, f->parts > 0);
     there.values.given = static_cast<const T *>(given->values);
     there.values.is_unscaled = given->is_unscaled;
     there.tasks.panel = static_cast<T *>(given->panel);
-    there.tasks.refuse = 16 * (sizeof(real_of<T>) == 8 ? DBL_EPSILON : (double)FLT_EPSILON);
+    const double eps = sizeof(real_of<T>) == 8 ? DBL_EPSILON : (double)FLT_EPSILON;
+    there.tasks.refuse = 16 * eps;
     there.tasks.doubt = given->doubt_level;
     there.tasks.word = given->by_levels ? nullptr : there.values.word;
     there.tasks.patience = (uint64_t)(1e9 * patience_of(given));
     there.tasks.trace = given->trace;
+    if (f->parts > 0) { /* pivots are judged at the end; as they are made, by their signs alone */
+        there.tasks.refuse = there.tasks.doubt = 0;
+        there.quasi.values = there.values;
+        there.quasi.panel = there.tasks.panel;
+        there.quasi.pivot = there.tasks.panel + g->panel_scalars;
+        there.quasi.least = 8 * eps;
+        there.quasi.doubt = given->doubt_level;
+    }
     return there;
 }
 
@@ -618,13 +700,13 @@ static void launch_overlapping(branches *b, void (*kernel)(Parameters...), launc
 }
 
 /* The classes of a level run beside each other. */
-template <typename T>
-static void launch_level(branches *b, const factor_program *g, const factor_arguments<T> &a,
+template <typename T, typename K>
+static void launch_level(branches *b, const factor_program *g, const factor_arguments<T, K> &a,
                          int32_t level)
 {
-    void (*const kernel[3])(const factor_arguments<T>, int64_t) = {factor_pivot_kernel<T>,
-                                                                   factor_small_kernel<T>,
-                                                                   factor_tile_kernel<T>};
+    void (*const kernel[3])(const factor_arguments<T, K>, int64_t) = {factor_pivot_kernel<T, K>,
+                                                                      factor_small_kernel<T, K>,
+                                                                      factor_tile_kernel<T, K>};
     const int shared[3] = {factor_shape<T>::TILES, factor_shape<T>::SMALL, factor_shape<T>::TILES};
     task_class part[3];
     split_level(g, level, part);
@@ -642,32 +724,70 @@ static void launch_level(branches *b, const factor_program *g, const factor_argu
 }
 
 /* As many blocks as there is room for. */
-template <typename T>
-static void launch_all(branches *b, const factor_program *g, const factor_arguments<T> &a)
+template <typename T, typename K>
+static void launch_all(branches *b, const factor_program *g, const factor_arguments<T, K> &a)
 {
     if (g->tasks == 0)
         return;
-    constexpr int MOST = factor_shape<T>::BLOCKS_EACH, BYTES = block_memory<T>::BYTES;
+    constexpr int MOST = factor_shape<T>::BLOCKS_EACH, BYTES = block_memory<T, K>::BYTES;
     const int each = g->crowd == FACTOR_SPARSE ? 1 : MOST;
     const int64_t room = (int64_t)each * b->multiprocessors;
     const launch_shape shape = {g->tasks < room ? g->tasks : room, CHOLESKY_THREADS, BYTES};
     if (each == 1)
-        launch_overlapping(b, factor_kernel<T, 1>, shape, a);
+        launch_overlapping(b, factor_kernel<T, K, 1>, shape, a);
     else
-        launch_overlapping(b, factor_kernel<T, MOST>, shape, a);
+        launch_overlapping(b, factor_kernel<T, K, MOST>, shape, a);
+}
+
+static launch_shape shape_of(int64_t threads_wanted)
+{
+    constexpr int THREADS = 256, MOST_BLOCKS = 4096;
+    const int64_t blocks = (threads_wanted + THREADS - 1) / THREADS;
+    return {blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, THREADS};
 }
 
 /* The values of A to where tasks read them. */
 template <typename T> static void launch_values(branches *b, const value_arguments<T> &a)
 {
-    constexpr int THREADS = 256, MOST_BLOCKS = 4096;
-    const int64_t most = a.entries > a.n ? a.entries : a.n, blocks = (most + THREADS - 1) / THREADS;
-    const launch_shape shape = {blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, THREADS};
+    const int64_t most = a.entries > a.n ? a.entries : a.n;
+    const launch_shape shape = shape_of(most);
     if (most == 0)
         return;
     if (a.is_unscaled)
         launch_overlapping(b, factor_range_kernel<T>, shape, a);
     launch_overlapping(b, factor_values_kernel<T>, shape, a);
+}
+
+/* The tasks, in one launch or level by level. */
+template <typename T, typename K>
+static void launch_tasks(branches *b, const factor_program *g, const factor_arguments<T, K> &a,
+                         bool by_levels)
+{
+    if (!by_levels)
+        launch_all(b, g, a);
+    for (int32_t q = 0; q < g->levels && by_levels; q++)
+        launch_level(b, g, a, q);
+}
+
+/* With signs: scaling before the tasks, D behind them. */
+template <typename T>
+static void launch_quasi_definite(branches *b, const factor_program *g,
+                                  const factor_places<T> &there, bool by_levels)
+{
+    const quasi_arguments<T> &a = there.quasi;
+    const launch_shape rows = shape_of(g->n), entries = shape_of(g->entries);
+    factor_arguments<T, quasi_definite> tasks;
+    static_cast<common_arguments<T> &>(tasks) = there.tasks;
+    static_cast<quasi_definite &>(tasks) = a.signs;
+    if (a.values.is_unscaled)
+        launch_overlapping(b, factor_range_kernel<T>, entries, a.values);
+    launch_overlapping(b, quasi_begin_kernel<T>, rows, a);
+    for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
+        launch_overlapping(b, quasi_sweep_kernel<T>, entries, a, q);
+    launch_overlapping(b, quasi_values_kernel<T>, entries, a);
+    launch_tasks(b, g, tasks, by_levels);
+    launch_overlapping(b, quasi_panels_kernel<T>, shape_of(32 * a.parts), a);
+    launch_overlapping(b, quasi_judge_kernel<T>, rows, a);
 }
 
 template <typename T>
@@ -676,11 +796,10 @@ static void launch_factorization(branches *b, const device_factorizer *f, const 
 {
     const factor_places<T> there = places_of<T>(f, g, given);
     launch_overlapping(b, factor_begin_kernel, {1, 1}, there.values.outcome, g->n);
+    if (f->parts > 0)
+        return launch_quasi_definite(b, g, there, given->by_levels);
     launch_values(b, there.values);
-    if (!given->by_levels)
-        launch_all(b, g, there.tasks);
-    for (int32_t q = 0; q < g->levels && given->by_levels; q++)
-        launch_level(b, g, there.tasks, q);
+    launch_tasks(b, g, there.tasks, given->by_levels);
 }
 
 /* Captured in streams of their own: the caller's may be one that cannot be. */

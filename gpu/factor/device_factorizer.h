@@ -15,7 +15,7 @@ extern "C" {
 /* What it works on, all in the device's memory. */
 typedef struct factorizer_arguments {
     const void *values; /* of the entries of A, in the order that it was analysed in */
-    void *panel;        /* out: factor_program.panel_scalars */
+    void *panel;        /* out: factor_program.panel_scalars, with signs 2 n more */
     int is_unscaled; /* no equilibration, unless entries are so near to the ends of the range that
                         pivots might have no reciprocals */
     int by_levels;   /* a launch for each level of tasks; 0: one for all, the same bits */
@@ -32,6 +32,7 @@ typedef struct device_factorizer {
     libsolver_type type;
     device_buffer tables, workspace; /* workspace: scaled values, arena, inverses, outcome */
     int64_t positions;               /* rows of all fronts */
+    int64_t parts;                   /* of panels, for L D L^T; 0: Cholesky */
     int64_t item_bytes;              /* of the workspace of one item */
     const void *scale;               /* n reals on the device, by rows of A, once that ran */
     const void *outcome;             /* on the device */
@@ -41,7 +42,9 @@ typedef struct device_factorizer {
 } device_factorizer;
 
 /* Copies a program to the device, where it stays, and takes the workspace for it.  pattern: that
- * the program was built from.  OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
+ * the program was built from; with signs factorizations are L D L^T: panels get what a factor_tree
+ * wants, behind them, in `panel` too, the diagonal of D and the zeros beside it, n each.
+ * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below; OUT_OF_MEMORY. */
 libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *program,
                                         const factor_pattern *pattern, libsolver_type type,
                                         message *why);

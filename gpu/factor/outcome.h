@@ -1,4 +1,4 @@
-/* gpu/factor/outcome.h: what came of a Cholesky factorization on a device
+/* gpu/factor/outcome.h: what came of a factorization on a device
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_FACTOR_OUTCOME_H
 #define GPU_FACTOR_OUTCOME_H
@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 /* The pivot of a row is compared with the entry of the diagonal from which it started, both of the
- * scaled matrix. */
+ * scaled matrix.  With signs given, L D L^T: it is compared with what was assembled into its row (g
+ * in dense/cpu/ldlt.h), `failed` is the first row whose pivot has the other sign or is at most 8
+ * eps times that, and nonpositive n. */
 typedef struct cholesky_outcome {
     int32_t failed;      /* first row of P A P^T whose pivot is at most 16 eps times that, not a
                             normal number, or NaN; n: none.  All of L is undefined then */

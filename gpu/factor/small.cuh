@@ -50,8 +50,8 @@ template <typename T> struct block_columns {
 /* F += what the children have, whose blocks have r <= 32 rows, by one warp.  Lanes hold the
  * children, the first 32 of them `begin`.  Some columns are on their way while those before them
  * are added, the next child's too. */
-template <typename T>
-__device__ __forceinline__ void pull_by_warp(const factor_arguments<T> &a, const factor_front &f,
+template <typename T, typename K>
+__device__ __forceinline__ void pull_by_warp(const factor_arguments<T, K> &a, const factor_front &f,
                                              const factor_child &begin, T *F, int ld)
 {
     const int lane = threadIdx.x % 32;
@@ -87,9 +87,9 @@ __device__ __forceinline__ void pull_by_warp(const factor_arguments<T> &a, const
 }
 
 /* The same by a block; a barrier before each child. */
-template <typename T>
-__device__ __forceinline__ void pull_by_block(const factor_arguments<T> &a, const factor_front &f,
-                                              T *F, int ld)
+template <typename T, typename K>
+__device__ __forceinline__ void pull_by_block(const factor_arguments<T, K> &a,
+                                              const factor_front &f, T *F, int ld)
 {
     factor_child next = {};
     if (f.children > 0)
@@ -109,7 +109,8 @@ template <int WARPS, typename T> struct front_begin {
     T value;
     factor_child child; /* by a warp: of each lane */
 
-    __device__ __forceinline__ void load(const factor_arguments<T> &a, const factor_front &f)
+    template <typename K>
+    __device__ __forceinline__ void load(const factor_arguments<T, K> &a, const factor_front &f)
     {
         const int rank = front_team<WARPS>::rank();
         if (rank < f.entries) {
@@ -122,10 +123,10 @@ template <int WARPS, typename T> struct front_begin {
 };
 
 /* F := entries of A and what the children have; begins and ends with a barrier of the team. */
-template <int WARPS, typename T>
-__device__ __forceinline__ void assemble_small(const factor_arguments<T> &a, const factor_front &f,
-                                               const front_begin<WARPS, T> &begin, T *F, int ld,
-                                               int columns)
+template <int WARPS, typename T, typename K>
+__device__ __forceinline__ void
+assemble_small(const factor_arguments<T, K> &a, const factor_front &f,
+               const front_begin<WARPS, T> &begin, T *F, int ld, int columns)
 {
     using team = front_team<WARPS>;
     const int rank = team::rank();
@@ -152,10 +153,10 @@ __device__ __forceinline__ void assemble_small(const factor_arguments<T> &a, con
 }
 
 /* The front whose begin is there; when F is done with but for stores, `then` is called. */
-template <int WARPS, typename T, typename Then>
-__device__ __forceinline__ void factorize_small(const factor_arguments<T> &a, const factor_front &f,
-                                                const front_begin<WARPS, T> &begin, char *shared,
-                                                Then &&then)
+template <int WARPS, typename T, typename K, typename Then>
+__device__ __forceinline__ void
+factorize_small(const factor_arguments<T, K> &a, const factor_front &f,
+                const front_begin<WARPS, T> &begin, char *shared, Then &&then)
 {
     using R = real_of<T>;
     using team = front_team<WARPS>;
@@ -165,7 +166,8 @@ __device__ __forceinline__ void factorize_small(const factor_arguments<T> &a, co
     R *pivot = reinterpret_cast<R *>(X + 2 * CHOLESKY_STEP * CHOLESKY_STEP);
     assemble_small(a, f, begin, F, ld, columns);
     cholesky_columns<WARPS, false>(F, ld, m, k, X, 0, CHOLESKY_STEP, pivot,
-                                   reinterpret_cast<int *>(pivot + columns));
+                                   reinterpret_cast<int *>(pivot + columns), 0,
+                                   a.signs_at(f.first));
     const R start = rank < k ? a.diagonal[f.first + rank] : 0;
     then();
     T *panel = a.panel + f.panel, *block = a.arena + f.block;
@@ -181,8 +183,8 @@ __device__ __forceinline__ void factorize_small(const factor_arguments<T> &a, co
 
 /* Fronts [first, end), a run, one after the other; the next one's record comes while one is worked
  * on, its begin while it is stored.  word: to be told at the end. */
-template <int WARPS, typename T>
-__device__ __forceinline__ void factorize_run(const factor_arguments<T> &a, int first, int end,
+template <int WARPS, typename T, typename K>
+__device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, int first, int end,
                                               int word, char *shared)
 {
     factor_front next = a.front[first];

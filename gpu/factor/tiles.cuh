@@ -7,9 +7,9 @@
 #include "gpu/factor/arguments.cuh"
 
 /* A thread waits for the q-th of what a task on tiles reads. */
-template <typename T>
-__device__ __forceinline__ void wait_for_tile(const factor_arguments<T> &a, const factor_front &f,
-                                              const factor_task &task, int q)
+template <typename T, typename K>
+__device__ __forceinline__ void wait_for_tile(const factor_arguments<T, K> &a,
+                                              const factor_front &f, const factor_task &task, int q)
 {
     const factor_wait w = factor_wait_of(&f, &task, q);
     if (w.word >= 0)
@@ -17,8 +17,8 @@ __device__ __forceinline__ void wait_for_tile(const factor_arguments<T> &a, cons
 }
 
 /* All threads wait for what a task on tiles begins with; ends with a barrier. */
-template <typename T>
-__device__ __forceinline__ void wait_for_tiles(const factor_arguments<T> &a,
+template <typename T, typename K>
+__device__ __forceinline__ void wait_for_tiles(const factor_arguments<T, K> &a,
                                                const factor_task &given)
 {
     const factor_task task = given;
@@ -29,8 +29,8 @@ __device__ __forceinline__ void wait_for_tiles(const factor_arguments<T> &a,
 }
 
 /* All threads wait for all children; no barrier. */
-template <typename T>
-__device__ __forceinline__ void wait_for_children(const factor_arguments<T> &a,
+template <typename T, typename K>
+__device__ __forceinline__ void wait_for_children(const factor_arguments<T, K> &a,
                                                   const factor_front &f)
 {
     for (int c = threadIdx.x; a.word && c < f.children; c += CHOLESKY_THREADS)
@@ -38,8 +38,8 @@ __device__ __forceinline__ void wait_for_children(const factor_arguments<T> &a,
 }
 
 /* A thread, behind a barrier, tells the q-th word of what a task has done. */
-template <typename T>
-__device__ __forceinline__ void tell_tile(const factor_arguments<T> &a, const factor_front &f,
+template <typename T, typename K>
+__device__ __forceinline__ void tell_tile(const factor_arguments<T, K> &a, const factor_front &f,
                                           const factor_task &task, int q)
 {
     const factor_wait w = factor_tell_of(&f, &task, q);
@@ -49,8 +49,8 @@ __device__ __forceinline__ void tell_tile(const factor_arguments<T> &a, const fa
 
 /* What a task tells at its end, by one thread behind a barrier.  The first of two words that
  * FACTOR_ROWS may have is told before, and so are those of FACTOR_PIVOT. */
-template <typename T>
-__device__ __forceinline__ void tell_end(const factor_arguments<T> &a, const factor_task &given)
+template <typename T, typename K>
+__device__ __forceinline__ void tell_end(const factor_arguments<T, K> &a, const factor_task &given)
 {
     const factor_task task = given;
     const factor_front f = a.front[task.front];
@@ -81,8 +81,8 @@ struct tile_place {
 };
 
 /* Rows of the panel from a column on; of pivot rows, which begin at multiples of 64. */
-template <typename T>
-__device__ __forceinline__ row_operand<T> panel_rows(const factor_arguments<T> &a,
+template <typename T, typename K>
+__device__ __forceinline__ row_operand<T> panel_rows(const factor_arguments<T, K> &a,
                                                      const factor_front &f, int row, int rows,
                                                      int column, bool are_pivot_rows = false)
 {
@@ -92,9 +92,9 @@ __device__ __forceinline__ row_operand<T> panel_rows(const factor_arguments<T> &
 }
 
 /* What of child number c, if there is one, goes to row blocks i and j. */
-template <typename T>
-__device__ __forceinline__ child_part part_for(const factor_arguments<T> &a, const factor_front &f,
-                                               int c, int i, int j)
+template <typename T, typename K>
+__device__ __forceinline__ child_part part_for(const factor_arguments<T, K> &a,
+                                               const factor_front &f, int c, int i, int j)
 {
     if (c >= f.children)
         return {};
@@ -105,8 +105,8 @@ __device__ __forceinline__ child_part part_for(const factor_arguments<T> &a, con
 
 /* Tile += what the children have for row blocks i and j; where the next one's part begins is looked
  * up meanwhile.  Before each child a barrier, none at the end. */
-template <typename T>
-__device__ __forceinline__ void pull_tile(const factor_arguments<T> &a, const factor_front &f,
+template <typename T, typename K>
+__device__ __forceinline__ void pull_tile(const factor_arguments<T, K> &a, const factor_front &f,
                                           int i, int j, const tile_place &p, T *tile)
 {
     child_part next = part_for(a, f, 0, i, j);
@@ -122,9 +122,9 @@ __device__ __forceinline__ void pull_tile(const factor_arguments<T> &a, const fa
 }
 
 /* Tile := entries of A and what the children have for row blocks i and j.  Ends with a barrier. */
-template <typename T>
-__device__ __forceinline__ void assemble(const factor_arguments<T> &a, const factor_front &f, int i,
-                                         int j, const tile_place &p, T *tile)
+template <typename T, typename K>
+__device__ __forceinline__ void assemble(const factor_arguments<T, K> &a, const factor_front &f,
+                                         int i, int j, const tile_place &p, T *tile)
 {
     tile_clear(tile);
     __syncthreads();
@@ -139,8 +139,8 @@ __device__ __forceinline__ void assemble(const factor_arguments<T> &a, const fac
     __syncthreads();
 }
 
-template <typename T>
-__device__ __forceinline__ void assemble_tile(const factor_arguments<T> &a,
+template <typename T, typename K>
+__device__ __forceinline__ void assemble_tile(const factor_arguments<T, K> &a,
                                               const factor_task &given, T *tile)
 {
     const factor_task task = given;
@@ -155,9 +155,9 @@ __device__ __forceinline__ void assemble_tile(const factor_arguments<T> &a,
                 to[i + (int64_t)j * f.ld] = tile[i + j * TILE_LD<T>];
 }
 
-template <typename T>
-__device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const factor_task &given,
-                                            T *stages)
+template <typename T, typename K>
+__device__ __forceinline__ void update_tile(const factor_arguments<T, K> &a,
+                                            const factor_task &given, T *stages)
 {
     const factor_task task = given;
     const factor_front f = a.front[task.front];
@@ -170,7 +170,8 @@ __device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const 
         asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
     product_sum<T, 4> sum;
     multiply_rows(sum, panel_rows(a, f, p.row, p.rows, from),
-                  panel_rows(a, f, p.column, p.columns, from), to - from, task.i == task.j, stages);
+                  panel_rows(a, f, p.column, p.columns, from), to - from, task.i == task.j, stages,
+                  COPIES<T>, a.signs_at(f.first + from));
     each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
         if (p.has(i, j)) {
             T *at = out + i + (int64_t)j * f.ld;
@@ -179,25 +180,33 @@ __device__ __forceinline__ void update_tile(const factor_arguments<T> &a, const 
     });
 }
 
-template <typename T>
-__device__ __forceinline__ row_operand<T> inverse_of(const factor_arguments<T> &a,
+template <typename T, typename K>
+__device__ __forceinline__ row_operand<T> inverse_of(const factor_arguments<T, K> &a,
                                                      const factor_front &f, int block)
 {
     return {a.inverse + (int64_t)(f.inverse + block) * TILE * TILE, TILE, TILE, 0};
 }
 
+/* The signs of the columns of a panel. */
+template <typename T, typename K>
+__device__ __forceinline__ auto signs_of(const factor_arguments<T, K> &a, const factor_front &f,
+                                         int panel)
+{
+    return a.signs_at(f.first).at(panel * TILE);
+}
+
 /* A task's part of tile (i, j) of L, in two steps without a barrier at their ends.  Tiles in shared
  * memory: [0] L(i, j-1), behind its shift, if j > 0; [1] the tile at hand. */
-template <typename T> struct row_maker {
-    const factor_arguments<T> &a;
+template <typename T, typename K> struct row_maker {
+    const factor_arguments<T, K> &a;
     const factor_front &f;
     T *const (&tile)[3];
     const tile_place p;
     const int j;
     const row_operand<T> last; /* L(i, j-1) */
 
-    __device__ __forceinline__ row_maker(const factor_arguments<T> &a, const factor_front &f, int i,
-                                         int j, bool are_pivot_rows, T *const (&tile)[3])
+    __device__ __forceinline__ row_maker(const factor_arguments<T, K> &a, const factor_front &f,
+                                         int i, int j, bool are_pivot_rows, T *const (&tile)[3])
         : a(a), f(f), tile(tile), p(f, i, j), j(j),
           last(panel_rows(a, f, p.row, p.rows, p.column - TILE, are_pivot_rows))
     {
@@ -216,7 +225,7 @@ template <typename T> struct row_maker {
         copies_commit();
         copies_wait<0>();
         __syncthreads();
-        multiply_tiles(sum, tile[0] + last.shift, tile[1]);
+        multiply_tiles(sum, tile[0] + last.shift, tile[1], signs_of(a, f, j - 1));
         __syncthreads();
         before.put_less(tile[1], sum, p.rows, p.columns, false);
     }
@@ -232,7 +241,7 @@ template <typename T> struct row_maker {
         __syncthreads();
         if (substitutes) {
             substitute_rows(tile[1], a.panel + f.panel + (int64_t)p.column * (f.ld + 1), to, 1,
-                            f.ld, p.rows, p.columns, room);
+                            f.ld, p.rows, p.columns, room, signs_of(a, f, j));
             return;
         }
         product_sum<T, 4> scaled;
@@ -245,9 +254,9 @@ template <typename T> struct row_maker {
 };
 
 /* Threads wait for what a task does not begin with; ends with a barrier. */
-template <typename T>
-__device__ __forceinline__ void wait_for_rest(const factor_arguments<T> &a, const factor_front &f,
-                                              const factor_task &task)
+template <typename T, typename K>
+__device__ __forceinline__ void wait_for_rest(const factor_arguments<T, K> &a,
+                                              const factor_front &f, const factor_task &task)
 {
     const int q = FACTOR_EARLY + (int)threadIdx.x / 32;
     if (a.word && threadIdx.x % 32 == 0 && q < FACTOR_WAITS)
@@ -257,13 +266,13 @@ __device__ __forceinline__ void wait_for_rest(const factor_arguments<T> &a, cons
 
 /* Tile (i, j) of L, and for the second row block behind the diagonal the products of panels j - 1
  * and j from its own diagonal block, which is the next but one to be factorized. */
-template <typename T>
-__device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const factor_task &given,
-                                            T *const (&tile)[3])
+template <typename T, typename K>
+__device__ __forceinline__ void finish_rows(const factor_arguments<T, K> &a,
+                                            const factor_task &given, T *const (&tile)[3])
 {
     const factor_task task = given;
     const factor_front f = a.front[task.front];
-    const row_maker<T> rows(a, f, task.i, task.j, false, tile);
+    const row_maker<T, K> rows(a, f, task.i, task.j, false, tile);
     if (task.j == 0)
         assemble(a, f, task.i, 0, rows.p, tile[1]);
     else
@@ -281,8 +290,8 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
         return;
     product_sum<T, 4> sum;
     if (task.j > 0)
-        multiply_tiles(sum, tile[0], tile[0]);
-    multiply_tiles(sum, tile[1], tile[1]);
+        multiply_tiles(sum, tile[0], tile[0], signs_of(a, f, task.j - 1));
+    multiply_tiles(sum, tile[1], tile[1], signs_of(a, f, task.j));
     each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
         T *at = out + i + (int64_t)j * f.ld;
         if (i >= j)
@@ -292,8 +301,8 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T> &a, const 
 
 /* Diagonal block t, after row block t of panel t - 1, which nobody else does: Cholesky and inverse.
  */
-template <typename T>
-__device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
+template <typename T, typename K>
+__device__ __forceinline__ void factorize_pivots(const factor_arguments<T, K> &a,
                                                  const factor_task &given, T *const (&tile)[3],
                                                  real_of<T> *pivot)
 {
@@ -316,7 +325,7 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
         assemble(a, f, t, 0, tile_place(f, t, 0), t == 0 ? D : tile[1]);
     if (t > 0) {
         const tile_part<T> before(out, 1, f.ld, k, k);
-        const row_maker<T> rows(a, f, t, t - 1, true, tile);
+        const row_maker<T, K> rows(a, f, t, t - 1, true, tile);
         before.put_less(D, {}, k, k, true);
         if (t > 1)
             rows.begin();
@@ -328,14 +337,16 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
     else
         begin_block(D, X, k);
     if (t > 0) {
-        subtract_square(D, D, tile[1]);
+        subtract_square(D, D, tile[1], signs_of(a, f, t - 1));
         __syncthreads();
     }
-    cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot, [&](int step) {
+    const auto meanwhile = [&](int step) {
         if (a.word && step == 0 && threadIdx.x % 32 == 0)
             tell_tile(a, f, task, 0);
         __syncwarp();
-    });
+    };
+    cholesky_64(D, k, X, *reinterpret_cast<cholesky_room<T> *>(tile[1]), pivot, meanwhile,
+                signs_of(a, f, t).first(k));
     int grows = 0;
     if (has_rows) {
         T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
@@ -359,8 +370,8 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T> &a,
 }
 
 /* What children have and all products but that of the last panel are there before it is. */
-template <typename T>
-__device__ __forceinline__ void form_contribution(const factor_arguments<T> &a,
+template <typename T, typename K>
+__device__ __forceinline__ void form_contribution(const factor_arguments<T, K> &a,
                                                   const factor_task &given, T *stages)
 {
     const factor_task task = given;
@@ -372,7 +383,7 @@ __device__ __forceinline__ void form_contribution(const factor_arguments<T> &a,
     T *const tile = stages + 2 * TILE_AREA<T>, *const right = same ? stages : stages + TILE_AREA<T>;
     product_sum<T, 4> sum;
     multiply_rows(sum, panel_rows(a, f, p.row, p.rows, 0), panel_rows(a, f, p.column, p.columns, 0),
-                  last, same, stages);
+                  last, same, stages, COPIES<T>, a.signs_at(f.first));
     tile_clear(tile);
     __syncthreads();
     pull_tile(a, f, task.i, task.j, p, tile);
@@ -386,7 +397,8 @@ __device__ __forceinline__ void form_contribution(const factor_arguments<T> &a,
     copies_wait<0>();
     __syncthreads();
     if (!same || sum_row() + 15 >= sum_column())
-        multiply_tiles(sum, stages + rows.shift, right + columns.shift);
+        multiply_tiles(sum, stages + rows.shift, right + columns.shift,
+                       a.signs_at(f.first + last).at(0));
     T *out = a.arena + f.block + p.row - f.k + (int64_t)(p.column - f.k) * r;
     each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
         if (p.has(i, j))

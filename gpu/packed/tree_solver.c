@@ -390,9 +390,9 @@ const int32_t *tree_solver_status(const tree_solver *s)
 }
 
 libsolver_status tree_solver_fetch(tree_solver *s, const factor_tree *tree, void *const *panel,
-                                   message *why)
+                                   void *const *d, void *const *e, message *why)
 {
-    return device_factor_fetch(&s->factor, tree, panel, why);
+    return device_factor_fetch(&s->factor, tree, panel, d, e, why);
 }
 
 void tree_solver_query(const tree_solver *s, tree_solver_info *info)

@@ -91,9 +91,9 @@ struct device_outcome *tree_solver_outcome(tree_solver *solver);
 /* On the device: the status of the factor, OK or a failure, that a solve which nobody waits for is
  * to report; NULL where outcomes are not open. */
 const int32_t *tree_solver_status(const tree_solver *solver);
-/* The panels of that factor to the host, without rows between columns.  Waits. */
+/* That factor to the host, see device_factor_fetch. */
 libsolver_status tree_solver_fetch(tree_solver *solver, const factor_tree *tree, void *const *panel,
-                                   message *why);
+                                   void *const *d, void *const *e, message *why);
 /* Gives back what it holds on the device for factors. */
 void tree_solver_drop(tree_solver *solver);
 void tree_solver_query(const tree_solver *solver, tree_solver_info *info);

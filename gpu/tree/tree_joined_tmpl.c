@@ -7,5 +7,6 @@ void NAME(tree_joined)(const factor_tree *tree, unsigned char *joined)
 {
     for (int32_t s = 0; s < tree->nodes; s++)
         for (int32_t c = tree->first[s]; c < tree->first[s + 1]; c++)
-            joined[c] = !tree->cholesky && ((const scalar *)tree->e[s])[c - tree->first[s]] != 0;
+            joined[c] = !tree->cholesky && tree->e[s] &&
+                        ((const scalar *)tree->e[s])[c - tree->first[s]] != 0;
 }

@@ -62,7 +62,7 @@ static libsolver_status predict_bytes(const cpu_plan *plan, int cholesky, int ma
     int64_t factor;
     f.cholesky = cholesky;
     TRY(f.single ? f.single->predict(plan, cholesky, &factor)
-                 : NAME(cpu_predict_tree)(&f, elsewhere && cholesky, &factor));
+                 : NAME(cpu_predict_tree)(&f, elsewhere, &factor));
     *bytes = memory_counted(1, sizeof(numeric)) + NAME(cpu_values_bytes)(&f) + factor +
              NAME(cpu_own_workspace_bytes)(&f, 1) +
              (matches && !cholesky ? NAME(cpu_matching_bytes)(plan) : 0);

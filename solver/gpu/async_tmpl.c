@@ -17,7 +17,7 @@ static libsolver_status refuse(const device_numeric *f, message *why)
                     "wait");
     if (!f->plan->values)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "values of this matrix are summed on the host");
-    if (!tree_solver_adopts_async(f->solver))
+    if (!tree_solver_adopts_async(f->solver) || !f->tree.view.cholesky)
         return FAIL(why, LIBSOLVER_NOT_BUILT,
                     "the last factor was not made on the device, by Cholesky: there is no plan for "
                     "one that is not waited for");

@@ -43,10 +43,11 @@ static libsolver_status prepare(const backend_problem *problem, void **out, mess
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
     plan->substitutes = problem->for_few;
     backend_problem inner = *problem;
-    inner.is_elsewhere = problem->expects_cholesky;
+    const int is_elsewhere = problem->expects_cholesky || problem->expected_signs;
+    inner.is_elsewhere = is_elsewhere;
     libsolver_status status = CPU->prepare(&inner, &plan->cpu, why);
     if (status == LIBSOLVER_OK)
-        status = NAME(gpu_plan_factorization)(plan, problem->expects_cholesky, why);
+        status = NAME(gpu_plan_factorization)(plan, is_elsewhere, why);
     if (status != LIBSOLVER_OK)
         discard(plan);
     else
@@ -75,10 +76,14 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
 static void view_device(const void *plan_, backend_device_view *view)
 {
     const device_plan *plan = plan_;
+    backend_plan_view fronts;
+    CPU->view_plan(plan->cpu, &fronts);
+    const int has_signs = fronts.fronts.signs != NULL;
     *view = (backend_device_view){.cpu = CPU,
                                   .cpu_plan = plan->cpu,
-                                  .cholesky = plan->program.nodes > 0 ? &plan->program : NULL,
-                                  .cpu_reason = plan->cpu_reason};
+                                  .cholesky =
+                                      plan->program.nodes > 0 && !has_signs ? &plan->program : NULL,
+                                  .cpu_reason = has_signs ? LIBSOLVER_CPU_LDLT : plan->cpu_reason};
 }
 
 static void permutation(const void *plan_, int64_t *p)

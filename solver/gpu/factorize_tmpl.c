@@ -1,21 +1,25 @@
-/* solver/gpu/factorize_tmpl.c: factors of the GPU backend: by Cholesky on the device, otherwise by
- * the CPU backend
+/* solver/gpu/factorize_tmpl.c: factors of the GPU backend: on the device by Cholesky, or with
+ * expected signs; otherwise by the CPU backend
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The CPU backend's object decides what is tried and what its outcome means (backend.set_cholesky);
- * Cholesky factors are made here.  Such a factor stays on the device; what the host wants of it,
- * half solves, L, the determinant, is brought to that object when it is first asked for. */
+ * Cholesky factors and those with expected signs are made here.  Such a factor stays on the device;
+ * what the host wants of it, half solves, L, the determinant, is brought to that object when it is
+ * first asked for. */
+#include "gpu/device/devices.h"
 #include "gpu/factor/trace.h"
 #include "solver/gpu/numeric.h"
 
-#define LDLT_SENTENCE "L D L^T is made on the CPU: the GPU has Cholesky alone"
+#define LDLT_SENTENCE "L D L^T is made on the CPU: the GPU has Cholesky and expected signs alone"
+#define SIGNS_SENTENCE \
+    "a pivot is rounding error or has not the expected sign: L D L^T on the CPU puts it right"
 
 /* ---- Plan ------------------------------------------------------------------------------------ */
 
-libsolver_status NAME(gpu_plan_factorization)(device_plan *plan, int expects_cholesky, message *why)
+libsolver_status NAME(gpu_plan_factorization)(device_plan *plan, int is_elsewhere, message *why)
 {
     backend_plan_view view;
-    if (!expects_cholesky) {
+    if (!is_elsewhere) {
         environment_log(plan->env, LDLT_SENTENCE);
         plan->cpu_reason = LIBSOLVER_CPU_LDLT;
         return LIBSOLVER_OK;
@@ -107,6 +111,25 @@ static libsolver_status fetch_values(device_numeric *f, message *why)
     return status;
 }
 
+/* The scaling of the factor on the device.  That of L D L^T is brought: the host's would differ
+ * where rounding makes another power of two of a complex entry. */
+static libsolver_status bring_scaling(device_numeric *f, message *why)
+{
+    memory *m = &f->env->memory;
+    if (f->tree.view.cholesky)
+        return CPU->take_scaling(f->cpu, f->state.scaling, NULL, why);
+    real *scale = memory_new(m, f->n, sizeof(real));
+    if (!scale)
+        return NO_MEMORY(f->env, "a copy of the scaling", why);
+    libsolver_status status =
+        gpu_device_read(f->env->device, f->factorizer.stream, f->factorizer.scale,
+                        f->n * (int64_t)sizeof(real), scale, why);
+    if (status == LIBSOLVER_OK)
+        status = CPU->take_scaling(f->cpu, f->state.scaling, scale, why);
+    memory_free(m, scale);
+    return status;
+}
+
 static libsolver_status bring_values(device_numeric *f, message *why)
 {
     if (f->state.has_values)
@@ -116,7 +139,7 @@ static libsolver_status bring_values(device_numeric *f, message *why)
     else
         TRY(fetch_values(f, why));
     if (f->state.is_on_device)
-        TRY(CPU->take_scaling(f->cpu, f->state.scaling, why));
+        TRY(bring_scaling(f, why));
     f->state.has_values = 1;
     return LIBSOLVER_OK;
 }
@@ -124,15 +147,17 @@ static libsolver_status bring_values(device_numeric *f, message *why)
 static libsolver_status bring_factor(device_numeric *f, message *why)
 {
     memory *m = &f->env->memory;
+    const factor_tree *tree = &f->tree.view;
     TRY(bring_values(f, why));
     if (f->state.has_panels)
         return LIBSOLVER_OK;
-    void **panel = memory_new(m, f->tree.view.nodes, sizeof(void *));
+    void **panel = memory_new(m, 3 * (int64_t)tree->nodes, sizeof(void *));
     if (!panel)
         return NO_MEMORY(f->env, "a copy of the factor", why);
-    libsolver_status status = CPU->take_factor(f->cpu, panel, why);
+    void **d = panel + tree->nodes, **e = d + tree->nodes;
+    libsolver_status status = CPU->take_factor(f->cpu, panel, d, e, why);
     if (status == LIBSOLVER_OK)
-        status = tree_solver_fetch(f->solver, &f->tree.view, panel, why);
+        status = tree_solver_fetch(f->solver, tree, panel, d, e, why);
     memory_free(m, panel);
     f->state.has_panels = status == LIBSOLVER_OK;
     return status;
@@ -159,7 +184,7 @@ libsolver_status NAME(gpu_bring_factor)(const device_numeric *f, message *why)
     return bring(f, bring_factor, why);
 }
 
-/* ---- Cholesky on the device ------------------------------------------------------------------ */
+/* ---- On the device --------------------------------------------------------------------------- */
 
 /* The program on the device and the shape of its factors, once; room for the panels. */
 static libsolver_status open_factorizer(device_numeric *f, void **panels)
@@ -216,7 +241,8 @@ static libsolver_status run(device_numeric *f, const backend_plan_view *view, in
     return device_factorizer_finish(&f->factorizer, outcome, f->why);
 }
 
-static libsolver_status cholesky(void *user, backend_scaling scaling, backend_report *report)
+/* Cholesky, or L D L^T with the signs of the plan. */
+static libsolver_status factorize_there(void *user, backend_scaling scaling, backend_report *report)
 {
     device_numeric *f = user;
     backend_plan_view view;
@@ -246,7 +272,8 @@ static libsolver_status cholesky(void *user, backend_scaling scaling, backend_re
 static libsolver_status values_for_host(void *user)
 {
     device_numeric *f = user;
-    environment_log(f->env, LDLT_SENTENCE);
+    environment_log(f->env,
+                    f->tree.view.panel && !f->tree.view.cholesky ? SIGNS_SENTENCE : LDLT_SENTENCE);
     f->state = (factor_state){0};
     return bring_values(f, f->why);
 }
@@ -331,7 +358,7 @@ static libsolver_status factorize(device_numeric *f, const backend_options *opti
         report->cpu_reason = f->plan->cpu_reason;
         return pack_or_leave(f, why);
     }
-    f->calls = (backend_cholesky){f, cholesky, values_for_host};
+    f->calls = (backend_cholesky){f, factorize_there, values_for_host};
     CPU->set_cholesky(f->cpu, &f->calls);
     status = CPU->factorize(f->cpu, options, report, why);
     const int falls_back =

@@ -21,8 +21,7 @@ typedef struct device_plan {
     double entries_factor;
     int substitutes; /* with the factor as it is */
     int may_fall_back;
-    factor_program program; /* of Cholesky factorizations on the device; nodes 0: there is none, ...
-                             */
+    factor_program program; /* of factorizations on the device; nodes 0: there is none, ... */
     libsolver_cpu_reason cpu_reason; /* ... and why */
 } device_plan;
 
@@ -72,8 +71,7 @@ libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *optio
                                      backend_report *report, message *why);
 int64_t NAME(gpu_trace_factorization)(void *numeric, libsolver_factor_task *tasks);
 /* The program of factorizations, where there is to be one.  OUT_OF_MEMORY. */
-libsolver_status NAME(gpu_plan_factorization)(device_plan *plan, int expects_cholesky,
-                                              message *why);
+libsolver_status NAME(gpu_plan_factorization)(device_plan *plan, int is_elsewhere, message *why);
 /* Its bytes on the device, with those of the values of A. */
 int64_t NAME(gpu_factorization_bytes)(const device_plan *plan);
 void NAME(gpu_factorization_close)(device_numeric *f);

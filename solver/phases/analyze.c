@@ -196,8 +196,9 @@ static libsolver_status plan(libsolver_analysis *s, int cholesky, const double *
                                    .a = &s->input.a,
                                    .magnitude = magnitude,
                                    .options = &s->options,
-                                   .costs =
-                                       cholesky ? s->backend->cholesky_costs : s->backend->costs};
+                                   .costs = cholesky || s->options.expected_signs
+                                                ? s->backend->cholesky_costs
+                                                : s->backend->costs};
     libsolver_status status = s->schur_size > 0
                                   ? schur_forest(&request, (int32_t)s->schur_size, s->schur_rows,
                                                  &s->forest, &order.used, why)

@@ -26,25 +26,30 @@ std::vector<T> definite_block(int order, double multiple, F random)
     return a;
 }
 
-/* The largest entries of |L L^H - A| / (|L||L^H|) and |L X - I| / (|L||X|), lower triangles, in
- * units of roundoff; not a number if one is not. */
+/* The largest entries of |L S L^H - A| / (|L||L^H|) and |L S X - I| / (|L||X|), lower triangles, in
+ * units of roundoff; not a number if one is not.  negative: bit k is set where S(k, k) is -1. */
 struct block_errors {
     double factor = 0, inverse = 0;
 
     template <typename T>
-    block_errors(const std::vector<T> &a, const std::vector<T> &l, const std::vector<T> &x)
+    block_errors(const std::vector<T> &a, const std::vector<T> &l, const std::vector<T> &x,
+                 uint64_t negative = 0)
     {
+        const auto left = [&](int i, int k) {
+            const T v = l[i + k * TILE];
+            return negative >> k & 1 ? -v : v;
+        };
         const double eps = sizeof(real_of<T>) == 8 ? 2.2e-16 : 1.2e-7;
         for (int j = 0; j < TILE; j++)
             for (int i = j; i < TILE; i++) {
                 T sum = {}, product = {};
                 double size = 0, bound = 0;
                 for (int k = 0; k <= j; k++) {
-                    sum = sum + multiply(l[i + k * TILE], conjugate_if(l[j + k * TILE], true));
+                    sum = sum + multiply(left(i, k), conjugate_if(l[j + k * TILE], true));
                     size += magnitude(l[i + k * TILE]) * magnitude(l[j + k * TILE]);
                 }
                 for (int k = j; k <= i; k++) {
-                    product = product + multiply(l[i + k * TILE], x[k + j * TILE]);
+                    product = product + multiply(left(i, k), x[k + j * TILE]);
                     bound += magnitude(l[i + k * TILE]) * magnitude(x[k + j * TILE]);
                 }
                 take(factor, magnitude(sum - a[i + j * TILE]), size * eps);

@@ -12,15 +12,27 @@ extern "C" {
 #include "dense/cuda/device/launch.cuh"
 #include "test/dense/cholesky_fixture.h"
 #include "test/dense/trsv_fixture.h"
+#include <algorithm>
+
+/* The signs of 64 columns: all positive, or given. */
+static __device__ __forceinline__ no_signs signs_of(no_signs s, uint64_t)
+{
+    return s;
+}
+static __device__ __forceinline__ column_signs signs_of(column_signs, uint64_t negative)
+{
+    return {negative};
+}
 
 template <typename T> struct block_arguments {
     const T *a; /* 64 x 64, identity behind the order */
     T *l, *x;
     real_of<T> *pivot;
     int order;
+    uint64_t negative;
 };
 
-template <typename T>
+template <typename T, typename S>
 __global__ void __launch_bounds__(CHOLESKY_THREADS)
     factorize_block(const __grid_constant__ block_arguments<T> q)
 {
@@ -40,7 +52,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS)
             X[threadIdx.x * (LD + 1)] = from_real<T>(1);
     }
     __syncthreads();
-    cholesky_64(D, q.order, X, room, pivot);
+    cholesky_64(D, q.order, X, room, pivot, [](int) {}, signs_of(S{}, q.negative));
     for (int k = threadIdx.x; k < TILE * TILE; k += CHOLESKY_THREADS) {
         q.l[k] = D[k % TILE + k / TILE * TILE_LD<T>];
         q.x[k] = X[k % TILE + k / TILE * TILE_LD<T>];
@@ -54,7 +66,8 @@ template <typename T> struct factorized {
     std::vector<real_of<T>> pivot;
 };
 
-template <typename T> static factorized<T> factorize(const std::vector<T> &a, int order = TILE)
+template <typename T, typename S = no_signs>
+static factorized<T> factorize(const std::vector<T> &a, int order = TILE, uint64_t negative = 0)
 {
     const size_t all = a.size();
     device_array<T> da(all), dl(all), dx(all);
@@ -62,8 +75,8 @@ template <typename T> static factorized<T> factorize(const std::vector<T> &a, in
     factorized<T> f = {std::vector<T>(all), std::vector<T>(all), std::vector<real_of<T>>(TILE)};
     da.put(a);
     const launch_shape shape = {1, CHOLESKY_THREADS, 2 * (int)sizeof(T) * TILE_AREA<T>};
-    CUDA_OK(launch_kernel(factorize_block<T>, shape, nullptr,
-                          block_arguments<T>{da.p, dl.p, dx.p, dp.p, order}));
+    CUDA_OK(launch_kernel(factorize_block<T, S>, shape, nullptr,
+                          block_arguments<T>{da.p, dl.p, dx.p, dp.p, order, negative}));
     CUDA_OK(cudaDeviceSynchronize());
     dl.get(f.l);
     dx.get(f.x);
@@ -71,9 +84,11 @@ template <typename T> static factorized<T> factorize(const std::vector<T> &a, in
     return f;
 }
 
-template <typename T> static void check(int order, const std::vector<T> &a, const char *what)
+template <typename T, typename S = no_signs>
+static void check(int order, const std::vector<T> &a, const char *what, uint64_t negative = 0)
 {
-    const factorized<T> f = factorize(a, order), again = factorize(a, order);
+    const factorized<T> f = factorize<T, S>(a, order, negative),
+                        again = factorize<T, S>(a, order, negative);
     const double eps = sizeof(real_of<T>) == 8 ? 2.2e-16 : 1.2e-7;
     for (int j = 0; j < TILE; j++) {
         for (int i = 0; i < j; i++)
@@ -83,7 +98,7 @@ template <typename T> static void check(int order, const std::vector<T> &a, cons
             fail_msg("%s, order %d, %s: pivot %d is %g, root %g", type_of<T>::name, order, what, j,
                      (double)f.pivot[j], root);
     }
-    const block_errors e(a, f.l, f.x);
+    const block_errors e(a, f.l, f.x, negative);
     if (!(e.factor <= 20 && e.inverse <= 200))
         fail_msg("%s, order %d, %s: L L^H by %.1f eps, L X by %.1f eps", type_of<T>::name, order,
                  what, e.factor, e.inverse);
@@ -158,6 +173,46 @@ static void hard_blocks_are_as_accurate(void **)
     check_hardnesses<complex_d>();
 }
 
+/* L S L^H: with an L that is easy, and with one whose inverse grows from some block on. */
+template <typename T> static void check_signs()
+{
+    for (int order : {1, 7, 8, 9, 40, 63, 64})
+        for (int hard : {-1, 0, 16, 56}) {
+            random_numbers g = {(uint64_t)order};
+            std::vector<T> l(TILE * TILE), a(TILE * TILE);
+            uint64_t negative = 0;
+            for (int k = 0; k < order; k++)
+                negative |= (uint64_t)(g.next() < 0) << k;
+            for (int j = 0; j < TILE; j++)
+                for (int i = j; i < TILE && (i == j || i < order); i++) {
+                    const bool grows = hard >= 0 && j >= hard && i < hard + CHOLESKY_STEP;
+                    l[i + j * TILE] = i == j  ? from_real<T>(1)
+                                      : grows ? from_real<T>(-1.5)
+                                              : times_real(random_entry<T>(g), 0.1f);
+                }
+            for (int j = 0; j < TILE; j++)
+                for (int i = 0; i < TILE; i++)
+                    for (int k = 0; k < TILE; k++) {
+                        const T left = negative >> k & 1 ? -l[i + k * TILE] : l[i + k * TILE];
+                        a[i + j * TILE] = multiply_add(a[i + j * TILE], left,
+                                                       conjugate_if(l[j + k * TILE], true));
+                    }
+            check<T, column_signs>(order, a, hard < 0 ? "signs" : "signs, growth", negative);
+            if (negative) {
+                const factorized<T> f = factorize<T, column_signs>(a, order, 0);
+                assert_true(!(*std::min_element(f.pivot.begin(), f.pivot.begin() + order) > 0) ||
+                            std::isnan((double)f.pivot[order - 1]));
+            }
+        }
+}
+static void signs_are_those_given(void **)
+{
+    check_signs<float>();
+    check_signs<double>();
+    check_signs<complex_s>();
+    check_signs<complex_d>();
+}
+
 /* Pivots whose product leaves the range of numbers, and hardly does not. */
 static void extreme_scales_are_no_different(void **)
 {
@@ -204,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_give_the_block_back),
         cmocka_unit_test(hard_blocks_are_as_accurate),
+        cmocka_unit_test(signs_are_those_given),
         cmocka_unit_test(extreme_scales_are_no_different),
         cmocka_unit_test(a_negative_pivot_is_seen),
     };

@@ -68,6 +68,7 @@ static libsolver_status wanted_failure(const session *t)
 int session_says_what_failed(const char *said)
 {
     static const char *const step[][2] = {
+        {"gpu_device_read", "copying a matrix from the device"},
         {"device_matrix_open", "copying the matrix to the device"},
         {"device_matrix_set", "launching the kernel that spreads the values of the matrix"},
         {"device_values_open", "taking memory for the values of the matrix"},
@@ -91,6 +92,7 @@ int session_says_what_failed(const char *said)
         {"device_inverter_load", "copying the tables for the inverses to the device"},
         {"device_inverter_launch", "launching the kernels that invert groups of columns"},
         {"device_inverter_finish", "inverting groups of columns"},
+        {"device_inverter_growths", "inverting groups of columns"},
         {"device_solver_reserve", "taking memory for the program of the solve"},
         {"device_solver_upload", "copying the program of the solve to the device"},
         {"device_substitution_load", "copying the plan of the substitution to the device"},
@@ -158,6 +160,12 @@ static int again(session *t, libsolver_status status, const char *call)
         session_to_device(t); \
     } while (0)
 
+/* Whether factors are made on the device. */
+static int is_made_there(const session *t)
+{
+    return t->problem.expects_cholesky || t->problem.expected_signs;
+}
+
 /* Of the values that were set. */
 static libsolver_status factorize(session *t)
 {
@@ -168,7 +176,7 @@ static libsolver_status factorize(session *t)
     const libsolver_status status = GPU->factorize(t->numeric, &options, &t->report, &t->s.why);
     assert_int_equal(status == LIBSOLVER_OK, !t->s.why.text[0]);
     if (status == LIBSOLVER_OK)
-        assert_true(t->report.on_device == (t->problem.expects_cholesky != 0) || t->sentences > 0);
+        assert_true(t->report.on_device == is_made_there(t) || t->sentences > 0);
     return status;
 }
 
@@ -228,7 +236,7 @@ static libsolver_status factorize_traced(session *t)
 {
     const int64_t count = GPU->trace_factorization(t->numeric, NULL);
     libsolver_factor_task *task = calloc((size_t)count + 1, sizeof *task);
-    assert_true(task && (count > 0 || !t->problem.expects_cholesky || t->sentences > 0));
+    assert_true(task && (count > 0 || !is_made_there(t) || t->sentences > 0));
     GPU->trace_factorization(t->numeric, count > 0 ? task : NULL);
     const libsolver_status status = session_factorize(t);
     GPU->trace_factorization(t->numeric, NULL);
@@ -360,10 +368,14 @@ void session_begin(session *t, int purpose, int may_fall_back, trouble what)
     const int few = is_on_host(what); /* sessions are many */
     pattern a =
         pattern_beside(problem_grid(few ? 4 : 9, few ? 4 : 7, 1), problem_path(few ? 3 : 20));
-    *t = (session){.kind = purpose >= DEFINITE ? SPD : INDEFINITE, .trouble = what};
-    assert_int_equal(system_build_in_order(&t->s, a, random_values(&r, &a, t->kind), t->kind,
-                                           SCALAR_COMPLEX, BY_DISSECTION),
-                     LIBSOLVER_OK);
+    const int has_signs = purpose >= SIGNED, is_definite = purpose >= DEFINITE && !has_signs;
+    *t = (session){.kind = is_definite ? SPD : INDEFINITE, .trouble = what};
+    if (has_signs)
+        system_build_quasi_definite(&t->s, &r, a, BY_DISSECTION, 0);
+    else
+        assert_int_equal(system_build_in_order(&t->s, a, random_values(&r, &a, t->kind), t->kind,
+                                               SCALAR_COMPLEX, BY_DISSECTION),
+                         LIBSOLVER_OK);
     t->s.env.cancel = is_impatient;
     t->s.env.log = listen;
     t->s.env.cancel_user = t->s.env.log_user = t;
@@ -381,7 +393,8 @@ void session_begin(session *t, int purpose, int may_fall_back, trouble what)
                           .values = &t->map,
                           .type = SCALAR_TYPE,
                           .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
-                          .expects_cholesky = purpose >= DEFINITE,
+                          .expects_cholesky = is_definite,
+                          .expected_signs = t->s.signs,
                           .for_few = purpose % DEFINITE == FOR_FEW,
                           .for_latency = purpose % DEFINITE == FOR_LATENCY,
                           .may_fall_back = may_fall_back};

@@ -37,8 +37,9 @@ typedef struct session {
     libsolver_status *status; /* on the device, as errors */
 } session;
 
-/* With any of them, + DEFINITE: a system that is factorized by Cholesky, on the device. */
-enum { ORDINARY, FOR_FEW, FOR_LATENCY, DEFINITE, PURPOSES = 6 };
+/* With any of them, + DEFINITE: a system that is factorized by Cholesky, + SIGNED: by L D L^T with
+ * expected signs, on the device. */
+enum { ORDINARY, FOR_FEW, FOR_LATENCY, DEFINITE, SIGNED = 6, PURPOSES = 9 };
 
 int is_on_host(trouble what);
 /* Whether a message says of the call on the device that failed which step it was and why. */

@@ -52,8 +52,16 @@ void compare_panels(cpu_system *s, const factor_program *g, const scalar *panel,
         const factor_front *f = g->front + q;
         const scalar *theirs = tree.view.panel[q];
         assert_int_equal(tree.view.ld[q], f->m);
+        for (int32_t j = 0; j < f->k && s->signs; j++) {
+            const scalar d = panel[g->panel_scalars + f->first + j],
+                         other = ((const scalar *)tree.view.d[q])[j];
+            if (!(scalar_abs(d - other) <= 1000 * EPS * scalar_abs(other)) ||
+                panel[g->panel_scalars + g->n + f->first + j] != 0)
+                fail_msg("seed %d, n %d: pivot %d is %g instead of %g", seed, g->n, f->first + j,
+                         (double)scalar_real(d), (double)scalar_real(other));
+        }
         for (int32_t j = 0; j < f->k; j++)
-            for (int32_t i = j; i < f->m; i++) {
+            for (int32_t i = s->signs ? j + 1 : j; i < f->m; i++) {
                 const scalar mine = panel[f->panel + i + (int64_t)j * f->ld],
                              other = theirs[i + (int64_t)j * f->m];
                 largest = fmax(largest, (double)scalar_abs(other));

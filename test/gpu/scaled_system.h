@@ -26,7 +26,7 @@ factor_pattern fronts_of(const cpu_system *s);
  * row of P A P^T whose pivot is refused; *entry: number of the entry, *good: what it was.  The
  * system's factor is lost. */
 int32_t make_indefinite(cpu_system *s, random_stream *r, int64_t *entry, scalar *good);
-/* The panels of a program are the CPU's up to rounding. */
+/* The panels of a program are the CPU's up to rounding; with signs D behind them too. */
 void compare_panels(cpu_system *s, const factor_program *g, const scalar *panel, int seed);
 /* Two factors by a program are the same, bit for bit. */
 void compare_bits(const factor_program *g, const scalar *panel, const scalar *again);

@@ -1,5 +1,5 @@
-/* test/gpu/test_device_factorize.c: Cholesky factorizations on a device against the CPU's, of one
- * precision (-DPREC_x)
+/* test/gpu/test_device_factorize.c: factorizations on a device against the CPU's, of one precision
+ * (-DPREC_x)
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: test_device_factorize [small]      small: sizes and repeats for compute-sanitizer */
@@ -37,7 +37,7 @@ static void *put(const void *from, size_t bytes)
 
 static size_t panel_bytes(const on_device *t)
 {
-    return sizeof(scalar) * (size_t)t->g.panel_scalars;
+    return sizeof(scalar) * (size_t)(t->g.panel_scalars + (t->s.signs ? 2 * t->g.n : 0));
 }
 
 static scalar *device_panel(const on_device *t)
@@ -203,6 +203,54 @@ static void grids(void **state)
                             BY_DISSECTION);
             check(&t, k < 3 ? tunings + tuning : NULL, tuning);
         }
+}
+
+static void signed_systems(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < 120; seed += small ? 7 : 1) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = seed < 60 ? seed : random_below(&r, 300);
+        system_build_quasi_definite(&t.s, &r, random_pattern(&r, n), seed % ORDERS, 0);
+        check(&t, tunings + seed % TUNINGS, seed);
+    }
+    for (int32_t n = 1; n <= (small ? 140 : 1000); n = n < 140 ? n + (small ? 13 : 1) : n + 173) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)n);
+        system_build_quasi_definite(&t.s, &r, problem_complete(n), NATURAL, 0);
+        check(&t, tunings + n % 2, n);
+    }
+    for (int tuning = 0; tuning < TUNINGS && !small; tuning++) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)tuning);
+        system_build_quasi_definite(&t.s, &r, problem_grid(12, 12, 12), BY_DISSECTION, 0);
+        check(&t, tunings + tuning, tuning);
+    }
+}
+
+/* A pivot that the CPU puts right is seen, and good values follow upon bad ones. */
+static void signs_that_are_not_so(void **state)
+{
+    (void)state;
+    int doubtful = 0;
+    for (int seed = 0; seed < (small ? 4 : 60); seed++) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = 1 + random_below(&r, 250);
+        system_build_quasi_definite(&t.s, &r, random_pattern(&r, n), BY_DEGREE, 1);
+        open_device(&t, tunings + seed % TUNINGS);
+        assert_int_equal(factorize(&t).failed < n, t.s.report.perturbed > 0);
+        doubtful += t.s.report.perturbed > 0;
+        for (int32_t j = 0; j < n; j++)
+            t.s.values[t.s.a.start[j]] = (real)t.s.signs[j] * (real)300;
+        put_values(&t);
+        assert_int_equal(system_factorize(&t.s, INDEFINITE, 0), LIBSOLVER_OK);
+        assert_int_equal(factorize(&t).failed, n);
+        compare_panels(&t.s, &t.g, t.panel, seed);
+        close_device(&t);
+    }
+    assert_true(doubtful > 0);
 }
 
 /* The first row whose pivot is refused is the CPU's, and good values follow upon bad ones. */
@@ -407,10 +455,16 @@ int main(int argc, char **argv)
     if (!device_is_here(argc, argv, &small))
         return without_a_gpu();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_systems),  cmocka_unit_test(dense_fronts),
-        cmocka_unit_test(grids),           cmocka_unit_test(breakdowns),
-        cmocka_unit_test(unscaled_values), cmocka_unit_test(growing_inverses),
-        cmocka_unit_test(far_places),      cmocka_unit_test(other_programs),
+        cmocka_unit_test(random_systems),
+        cmocka_unit_test(dense_fronts),
+        cmocka_unit_test(grids),
+        cmocka_unit_test(signed_systems),
+        cmocka_unit_test(signs_that_are_not_so),
+        cmocka_unit_test(breakdowns),
+        cmocka_unit_test(unscaled_values),
+        cmocka_unit_test(growing_inverses),
+        cmocka_unit_test(far_places),
+        cmocka_unit_test(other_programs),
         cmocka_unit_test(no_patience),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@ static cholesky_outcome carry_out(const factor_program *g, const cpu_system *s, 
     const emulated_factorization f = {.program = g,
                                       .position = p.position,
                                       .row_of = p.row_of,
+                                      .index = p.index,
+                                      .signs = p.signs,
                                       .values = s->values,
                                       .by_levels = by_levels,
                                       .doubt_level = 0x1p-6,
@@ -94,8 +96,8 @@ static void check_trace(const factor_program *g, const cpu_system *s, uint64_t s
 static void check_system(cpu_system *s, const factor_tuning *tuning, int seed)
 {
     factor_program g = program_of(s, tuning);
-    scalar *panel = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1)),
-           *again = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 1));
+    scalar *panel = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 2 * g.n + 1)),
+           *again = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 2 * g.n + 1));
     assert_true(panel && again);
     check_levels(&g);
     const cholesky_outcome o = carry_out(&g, s, (uint64_t)seed, 1, panel, NULL);
@@ -122,6 +124,33 @@ static void random_systems(void **state)
         check_system(&s, tunings + seed % TUNINGS, seed);
         system_free(&s);
     }
+}
+
+/* L D L^T with signs: what it is where no pivot has to be put right, and that one has. */
+static void signed_systems(void **state)
+{
+    (void)state;
+    int doubtful = 0;
+    for (int seed = 0; seed < 200; seed++) {
+        cpu_system s;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = seed < 60 ? seed : random_below(&r, 300);
+        const pattern a = seed % 10 == 9 ? problem_complete(n) : random_pattern(&r, n);
+        system_build_quasi_definite(&s, &r, a, seed % ORDERS, seed % 4 == 3);
+        if (s.report.perturbed == 0)
+            check_system(&s, tunings + seed % TUNINGS, seed);
+        else {
+            factor_program g = program_of(&s, tunings + seed % TUNINGS);
+            scalar *panel = malloc(sizeof(scalar) * (size_t)(g.panel_scalars + 2 * g.n + 1));
+            assert_non_null(panel);
+            assert_true(carry_out(&g, &s, (uint64_t)seed, seed % 8 == 3, panel, NULL).failed < n);
+            factor_program_free(&s.env.memory, &g);
+            free(panel);
+            doubtful++;
+        }
+        system_free(&s);
+    }
+    assert_true(doubtful > 30);
 }
 
 /* Fronts of several row blocks, and of several super-panels. */
@@ -199,10 +228,8 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_systems),
-        cmocka_unit_test(grids),
-        cmocka_unit_test(breakdowns),
-        cmocka_unit_test(without_memory),
+        cmocka_unit_test(random_systems), cmocka_unit_test(signed_systems), cmocka_unit_test(grids),
+        cmocka_unit_test(breakdowns),     cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

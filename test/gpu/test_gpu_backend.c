@@ -122,6 +122,46 @@ static void a_solve_that_gives_up(void **state)
     }
 }
 
+/* A pivot that has not the sign expected is put right on the CPU, as the CPU backend does; values
+ * that are as expected come back to the device. */
+static void signs_that_are_not_so(void **state)
+{
+    (void)state;
+    session t;
+    fake_reset();
+    session_begin(&t, SIGNED, 0, NO_TROUBLE);
+    session_run(&t);
+    const int32_t n = t.s.a.n;
+    const int64_t diagonal = t.s.a.start[n / 2];
+    for (int is_wrong = 1; is_wrong >= 0; is_wrong--) {
+        t.s.values[diagonal] *= -1;
+        const backend_options o = {.scaling = BACKEND_EQUILIBRATE};
+        cpu->set_values(t.s.numeric, t.s.values);
+        assert_int_equal(cpu->factorize(t.s.numeric, &o, &t.s.report, &t.s.why), LIBSOLVER_OK);
+        assert_int_equal(t.s.report.perturbed > 0, is_wrong);
+        GPU->set_values(t.numeric, t.s.values);
+        assert_int_equal(GPU->factorize(t.numeric, &o, &t.report, &t.s.why), LIBSOLVER_OK);
+        assert_int_equal(t.report.on_device, !is_wrong);
+        assert_int_equal(t.report.cpu_reason,
+                         is_wrong ? LIBSOLVER_CPU_LDLT : LIBSOLVER_CPU_AS_CHOSEN);
+        assert_int_equal(t.report.perturbed, t.s.report.perturbed);
+        assert_int_equal(t.report.positive, t.s.report.positive);
+        assert_int_equal(t.report.negative, t.s.report.negative);
+        assert_int_equal(t.report.uncertain, t.s.report.uncertain);
+        assert_int_equal(t.report.factor_nnz, t.s.report.factor_nnz);
+        assert_int_equal(session_refine(&t, 1, &t.b, &t.x), LIBSOLVER_OK);
+    }
+    /* D and L on the host are the CPU's */
+    scalar d[2][200], e[2][200];
+    assert_true(n <= 200);
+    assert_int_equal(cpu->export_d(t.s.numeric, d[0], e[0], &t.s.why), LIBSOLVER_OK);
+    assert_int_equal(GPU->export_d(t.numeric, d[1], e[1], &t.s.why), LIBSOLVER_OK);
+    for (int32_t k = 0; k < n; k++)
+        assert_true(scalar_abs(d[0][k] - d[1][k]) <= 1000 * EPS * scalar_abs(d[0][k]) &&
+                    e[1][k] == 0);
+    session_end(&t);
+}
+
 /* A refinement in b's place cannot be made again on the CPU: b is gone. */
 static void what_was_overwritten_is_not_repeated(void **state)
 {
@@ -175,6 +215,7 @@ int main(void)
         cmocka_unit_test(any_poll_may_cancel),
         cmocka_unit_test(a_device_by_levels),
         cmocka_unit_test(a_solve_that_gives_up),
+        cmocka_unit_test(signs_that_are_not_so),
         cmocka_unit_test(what_was_overwritten_is_not_repeated),
         cmocka_unit_test(what_it_does_not_do_is_refused),
     };

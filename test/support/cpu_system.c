@@ -125,8 +125,12 @@ static libsolver_status build(cpu_system *s, int32_t *perm, int kind, int64_t le
     assert_int_equal(forest_build(&s->env.memory, &s->a, perm, &s->f), LIBSOLVER_OK);
     free(perm);
     s->ration.left = left;
-    const backend_problem problem = {
-        .env = &s->env, .a = &s->a, .forest = &s->f, .type = SCALAR_TYPE, .symmetry = symmetry};
+    const backend_problem problem = {.env = &s->env,
+                                     .a = &s->a,
+                                     .forest = &s->f,
+                                     .type = SCALAR_TYPE,
+                                     .symmetry = symmetry,
+                                     .expected_signs = s->signs};
     TRY(cpu->prepare(&problem, &s->plan, &s->why));
     TRY(cpu->create(s->plan, &s->numeric, &s->why));
     return system_factorize(s, kind, 0);
@@ -176,6 +180,35 @@ libsolver_status system_build_in_order(cpu_system *s, pattern a, scalar *values,
     return build(s, order_of(s, order), kind, INT64_MAX);
 }
 
+void system_build_quasi_definite(cpu_system *s, random_stream *r, pattern a, int order,
+                                 int is_doubtful)
+{
+    scalar *values = nan_scalars(a.start[a.n]);
+    int8_t *signs = malloc((size_t)a.n + 1);
+    real *sum = calloc((size_t)a.n + 1, sizeof(real));
+    assert_true(signs && sum);
+    for (int32_t j = 0; j < a.n; j++)
+        signs[j] = random_below(r, 3) ? 1 : -1;
+    for (int32_t j = 0; j < a.n; j++)
+        for (int64_t p = a.start[j] + 1; p < a.start[j + 1]; p++) {
+            const int32_t i = a.row[p];
+            values[p] = random_entry(r);
+            if (signs[i] == signs[j]) {
+                sum[i] += scalar_abs(values[p]);
+                sum[j] += scalar_abs(values[p]);
+            } else if (random_below(r, 4) == 0)
+                values[p] *= 5;
+        }
+    for (int32_t j = 0; j < a.n; j++)
+        values[a.start[j]] = (real)signs[j] * ((real).5 + sum[j]);
+    for (int q = 0; q < 2 && is_doubtful && a.n > 0; q++)
+        values[a.start[random_below(r, a.n)]] *= random_below(r, 2) ? -1 : 0;
+    free(sum);
+    begin(s, a, values, 1, 1);
+    s->signs = signs;
+    assert_int_equal(build(s, order_of(s, order), INDEFINITE, INT64_MAX), LIBSOLVER_OK);
+}
+
 int system_build_random(cpu_system *s, random_stream *r, uint64_t seed)
 {
     pattern a;
@@ -205,6 +238,7 @@ void system_dismantle(cpu_system *s)
 void system_free(cpu_system *s)
 {
     system_dismantle(s);
+    free(s->signs);
     problem_free(&s->a);
     free(s->values);
 }

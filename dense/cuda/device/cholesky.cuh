@@ -5,7 +5,9 @@
  * Right-looking in steps of eight columns.  One warp factorizes the 8 x 8 block on the diagonal,
  * each of its lanes all of it in registers: a step of the chain of columns is then a reciprocal
  * square root, a product and a subtraction, without exchanges between lanes.  It goes on to the
- * next such block while the other warps subtract the step's product from the rest. */
+ * next such block while the other warps subtract the step's product from the rest.
+ *
+ * signs: see signs.cuh; a pivot is then that of the column times its sign. */
 #ifndef DENSE_CUDA_DEVICE_CHOLESKY_CUH
 #define DENSE_CUDA_DEVICE_CHOLESKY_CUH
 
@@ -81,9 +83,9 @@ template <typename R> __device__ __forceinline__ unsigned size_bits(complex_of<R
 /* The diagonal block of order `width` <= 8 at D, by one full warp: D := L, X := inv(L), 8 x 8 with
  * zeros above the diagonal and ones past width, its rows x_row apart; pivot(j): what column j was
  * divided by the root of; *grows: whether rows below would lose digits as products with X. */
-template <typename T>
+template <typename T, typename S = no_signs>
 __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int x_row, int ldx,
-                                           real_of<T> *pivot, int *grows)
+                                           real_of<T> *pivot, int *grows, S signs = {})
 {
     using R = real_of<T>;
     constexpr int N = CHOLESKY_STEP;
@@ -98,18 +100,19 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int x_
     __syncwarp(); /* D is overwritten, entry by entry by other lanes */
 #pragma unroll
     for (int j = 0; j < N; j++) {
-        const R own = real_part(a[j][j]), r = reciprocal[j] = reciprocal_root(own);
+        const R own = signs.flip(real_part(a[j][j]), j), r = reciprocal[j] = reciprocal_root(own);
         if (lane == j)
             pivot[j] = own;
         a[j][j] = from_real<T>(own * r);
 #pragma unroll
         for (int i = j + 1; i < N; i++)
-            a[i][j] = multiply(a[i][j], from_real<T>(r));
+            a[i][j] = multiply(a[i][j], from_real<T>(signs.flip(r, j)));
 #pragma unroll
         for (int c = j + 1; c < N; c++)
 #pragma unroll
             for (int i = c; i < N; i++)
-                a[i][c] = multiply_add(a[i][c], -a[i][j], conjugate_if(a[c][j], true));
+                a[i][c] =
+                    multiply_add(a[i][c], -signs.flip(a[i][j], j), conjugate_if(a[c][j], true));
     }
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -129,7 +132,7 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int x_
     if (lane < N)
 #pragma unroll
         for (int i = 0; i < N; i++)
-            X[i * x_row + lane * ldx] = x[i];
+            X[i * x_row + lane * ldx] = signs.flip(x[i], i);
 #pragma unroll
     for (int j = 0; j < N; j++)
 #pragma unroll
@@ -152,10 +155,11 @@ template <int WARPS> struct front_team {
     }
 };
 
-/* Rows [from, to) of `width` columns at B := times inv(L)^H by substitution, a lane for each. */
-template <typename T>
+/* Rows [from, to) of `width` columns at B := times (S inv(L))^H by substitution, a lane for each.
+ */
+template <typename T, typename S = no_signs>
 __device__ __forceinline__ void substitute_rows_8(T *B, const T *L, int ld, int from, int to,
-                                                  int width = CHOLESKY_STEP)
+                                                  int width = CHOLESKY_STEP, S signs = {})
 {
     for (int i = from + (int)threadIdx.x % 32; i < to; i += 32)
 #pragma unroll 1
@@ -163,23 +167,25 @@ __device__ __forceinline__ void substitute_rows_8(T *B, const T *L, int ld, int 
             T sum = B[i + c * ld];
 #pragma unroll 1
             for (int d = 0; d < c; d++)
-                sum = multiply_add(sum, -B[i + d * ld], conjugate_if(L[c + d * ld], true));
-            B[i + c * ld] = times_real(sum, 1 / real_part(L[c * (ld + 1)]));
+                sum = multiply_add(sum, -signs.flip(B[i + d * ld], d),
+                                   conjugate_if(L[c + d * ld], true));
+            B[i + c * ld] = times_real(sum, signs.flip(1 / real_part(L[c * (ld + 1)]), c));
         }
 }
 
 /* Rows below the diagonal block at column p: times X^H, 16 of them by a warp at a time, every
  * step-th from number `mine` on; grows: by substitution. */
-template <typename T>
+template <typename T, typename S>
 __device__ __forceinline__ void cholesky_rows(T *F, int ld, int m, int p, int width, const T *X,
-                                              int ldx, const int *grows, int mine, int step)
+                                              int ldx, const int *grows, int mine, int step,
+                                              S signs)
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = 2 * (lane % 4);
     const bool substitutes = *grows;
     for (int i = (p + width) / 16 * 16 + 16 * mine; i < m; i += 16 * step) {
         if (substitutes) {
             substitute_rows_8(F + p * ld, F + p * (ld + 1), ld, max(i, p + width), min(i + 16, m),
-                              width);
+                              width, signs);
             continue;
         }
         product_sum<T, 1> c;
@@ -194,11 +200,12 @@ __device__ __forceinline__ void cholesky_rows(T *F, int ld, int m, int p, int wi
     }
 }
 
-/* 16 x 8 entries at C -= A B^H, A 16 x width, B 8 x width, but for the columns before `from`.  Some
- * of C may be columns of A and B behind their width.  All lanes of a warp call. */
-template <typename T>
+/* 16 x 8 entries at C -= A S B^H, A 16 x width, B 8 x width, but for the columns before `from`.
+ * Some of C may be columns of A and B behind their width.  All lanes of a warp call. */
+template <typename T, typename S = no_signs>
 __device__ __forceinline__ void cholesky_subtract(T *C, const T *A, const T *B, int ld,
-                                                  int width = CHOLESKY_STEP, int from = 0)
+                                                  int width = CHOLESKY_STEP, int from = 0,
+                                                  S signs = {})
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = 2 * (lane % 4);
     T before[4];
@@ -206,7 +213,7 @@ __device__ __forceinline__ void cholesky_subtract(T *C, const T *A, const T *B, 
 #pragma unroll
     for (int e = 0; e < 4; e++)
         before[e] = C[g + 8 * (e / 2) + (l + e % 2) * ld];
-    multiply_8_turned(c, A, ld, B, ld, width);
+    multiply_8_turned(c, A, ld, B, ld, width, signs);
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < 4; e++)
@@ -216,23 +223,25 @@ __device__ __forceinline__ void cholesky_subtract(T *C, const T *A, const T *B, 
 
 /* Tile (16 rows from i, 8 columns from j) -= product of the columns [p, p + width); those of its
  * columns before p + width stay. */
-template <typename T>
-__device__ __forceinline__ void cholesky_update(T *F, int ld, int i, int j, int p, int width)
+template <typename T, typename S>
+__device__ __forceinline__ void cholesky_update(T *F, int ld, int i, int j, int p, int width,
+                                                S signs)
 {
-    cholesky_subtract(F + i + j * ld, F + i + p * ld, F + j + p * ld, ld, width, p + width - j);
+    cholesky_subtract(F + i + j * ld, F + i + p * ld, F + j + p * ld, ld, width, p + width - j,
+                      signs);
 }
 
 /* The step's product from all tiles behind column p, column by column of tiles, every `step`-th
  * from number `mine` on. */
-template <typename T>
+template <typename T, typename S>
 __device__ __forceinline__ void cholesky_update_rest(T *F, int ld, int m, int p, int width,
-                                                     int mine, int step)
+                                                     int mine, int step, S signs)
 {
     int number = 0; /* of the first tile of a column */
     for (int j = width == CHOLESKY_STEP ? p + width : p; j < m; j += 8) {
         const int first = j / 16, tiles = (m + 15) / 16 - first;
         for (; mine < number + tiles; mine += step)
-            cholesky_update(F, ld, 16 * (first + mine - number), j, p, width);
+            cholesky_update(F, ld, 16 * (first + mine - number), j, p, width, signs);
         number += tiles;
     }
 }
@@ -245,37 +254,39 @@ __device__ __forceinline__ void cholesky_update_rest(T *F, int ld, int m, int p,
  * All in shared memory.  from: a multiple of 8, columns that are done, with their products taken
  * from the rest.  FULL: k is a multiple of 8, which saves code.  All threads of the team
  * call; F is visible to them; ends with a barrier of the team. */
-template <int WARPS, bool FULL, typename T>
+template <int WARPS, bool FULL, typename T, typename S = no_signs>
 __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *X, int x_step,
                                                  int ldx, real_of<T> *pivot, int *grows,
-                                                 int from = 0)
+                                                 int from = 0, S signs = {})
 {
     using team = front_team<WARPS>;
     constexpr int STEP = CHOLESKY_STEP;
     const int warp = team::warp();
     auto width_at = [=](int p) { return FULL ? STEP : min(STEP, k - p); };
     auto inverse = [=](int p) { return X + (x_step ? p * x_step : p / STEP % 2 * STEP * ldx); };
+    auto signs_at = [=](int p) { return signs.at(p).first(width_at(p)); };
     if (warp == 0)
         cholesky_8(F + from * (ld + 1), ld, width_at(from), inverse(from), 1, ldx, pivot + from,
-                   grows + from / STEP % 2);
+                   grows + from / STEP % 2, signs_at(from));
     team::sync();
     for (int p = from; p < k; p += STEP) {
         const int width = width_at(p), next = p + STEP;
         const bool goes_on = next < k;
-        cholesky_rows(F, ld, m, p, width, inverse(p), ldx, grows + p / STEP % 2, warp, WARPS);
+        const auto own = signs_at(p);
+        cholesky_rows(F, ld, m, p, width, inverse(p), ldx, grows + p / STEP % 2, warp, WARPS, own);
         team::sync();
         if (WARPS == 1)
-            cholesky_update_rest(F, ld, m, p, width, 0, 1);
+            cholesky_update_rest(F, ld, m, p, width, 0, 1, own);
         else if (!goes_on)
-            cholesky_update_rest(F, ld, m, p, width, warp, WARPS);
+            cholesky_update_rest(F, ld, m, p, width, warp, WARPS, own);
         else if (warp > 0)
-            cholesky_update_rest(F, ld, m, p, width, warp, WARPS - 1);
+            cholesky_update_rest(F, ld, m, p, width, warp, WARPS - 1, own);
         else
-            cholesky_update(F, ld, next / 16 * 16, next, p, width);
+            cholesky_update(F, ld, next / 16 * 16, next, p, width, own);
         if (goes_on && warp == 0) {
             __syncwarp();
             cholesky_8(F + next * (ld + 1), ld, width_at(next), inverse(next), 1, ldx, pivot + next,
-                       grows + next / STEP % 2);
+                       grows + next / STEP % 2, signs_at(next));
         }
         team::sync();
     }

@@ -84,9 +84,9 @@ __device__ __forceinline__ bool is_moderate(float v)
  * Two columns at a time: the root of the second pivot, d1 - |b|^2 / d0, is that of d0 d1 - |b|^2
  * over that of d0, which need not wait for each other.  The result: whether these determinants were
  * all far from the ends of the range of numbers, without which nothing here is of use. */
-template <typename T>
+template <typename T, typename S>
 __device__ __forceinline__ bool cholesky_by_pairs(T (&a)[CHOLESKY_STEP][CHOLESKY_STEP],
-                                                  T (&x)[CHOLESKY_STEP], unsigned &largest)
+                                                  T (&x)[CHOLESKY_STEP], unsigned &largest, S signs)
 {
     using R = real_of<T>;
     constexpr int N = CHOLESKY_STEP;
@@ -94,17 +94,20 @@ __device__ __forceinline__ bool cholesky_by_pairs(T (&a)[CHOLESKY_STEP][CHOLESKY
     largest = 0;
 #pragma unroll
     for (int j = 0; j < N; j += 2) {
-        const R d0 = real_part(a[j][j]), d1 = real_part(a[j + 1][j + 1]),
-                determinant = multiply_add(-square(a[j + 1][j]), d0, d1), r0 = reciprocal_root(d0),
-                r[2] = {r0, reciprocal_root(determinant) * (d0 * r0)};
+        const R d0 = signs.flip(real_part(a[j][j]), j),
+                d1 = signs.flip(real_part(a[j + 1][j + 1]), j + 1),
+                product = signs.flip(signs.flip(square(a[j + 1][j]), j), j + 1),
+                determinant = multiply_add(-product, d0, d1), r0 = reciprocal_root(d0),
+                r[2] = {signs.flip(r0, j),
+                        signs.flip(reciprocal_root(determinant) * (d0 * r0), j + 1)};
         moderate = moderate && is_moderate(determinant);
         a[j + 1][j] = times_real(a[j + 1][j], r[0]);
 #pragma unroll
         for (int i = j + 2; i < N; i++) {
             a[i][j] = times_real(a[i][j], r[0]);
-            a[i][j + 1] =
-                times_real(multiply_add(a[i][j + 1], -a[i][j], conjugate_if(a[j + 1][j], true)),
-                           r[1]);
+            a[i][j + 1] = times_real(multiply_add(a[i][j + 1], -signs.flip(a[i][j], j),
+                                                  conjugate_if(a[j + 1][j], true)),
+                                     r[1]);
         }
 #pragma unroll
         for (int h = j; h < j + 2; h++) {
@@ -112,27 +115,28 @@ __device__ __forceinline__ bool cholesky_by_pairs(T (&a)[CHOLESKY_STEP][CHOLESKY
             for (int c = j + 2; c < N; c++)
 #pragma unroll
                 for (int i = c; i < N; i++)
-                    a[i][c] = multiply_add(a[i][c], -a[i][h], conjugate_if(a[c][h], true));
+                    a[i][c] =
+                        multiply_add(a[i][c], -signs.flip(a[i][h], h), conjugate_if(a[c][h], true));
             largest = max(largest, size_bits(x[h]));
             x[h] = times_real(x[h], r[h - j]);
 #pragma unroll
             for (int i = h + 1; i < N; i++)
-                x[i] = multiply_add(x[i], -x[h], conjugate_if(a[i][h], true));
+                x[i] = multiply_add(x[i], -signs.flip(x[h], h), conjugate_if(a[i][h], true));
         }
     }
     return moderate;
 }
 
 /* cholesky_8 of a block by rows, for when that was of no use; L by columns, X by rows. */
-template <typename T>
+template <typename T, typename S>
 __device__ __noinline__ void cholesky_8_again(const T *block, wide<T> *L, wide<T> *X, double *pivot,
-                                              int *grows)
+                                              int *grows, S signs)
 {
     constexpr int N = CHOLESKY_STEP;
     for (int k = threadIdx.x % 32; k < N * N; k += 32)
         L[k] = converted<wide<T>>(block[k % N * N + k / N]);
     __syncwarp();
-    cholesky_8(L, N, N, X, N, 1, pivot, grows);
+    cholesky_8(L, N, N, X, N, 1, pivot, grows, signs);
 }
 
 /* c += A B^H of order 8, of which a lane has the entries (g, 2t) and (g, 2t+1): two sums, since for
@@ -159,18 +163,32 @@ __device__ __forceinline__ void multiply_8(pair_sum<W> &c, const W (&x)[2], cons
             c.part[q][e] += other.part[q][e];
 }
 
-/* From column `from` on with substitution for rows below blocks whose inverse is large, which is
- * rare: a call keeps its code from between what is not. */
-template <typename T>
-__device__ __noinline__ void cholesky_and_inverse(T *D, T *X, int k, int from, real_of<T> *pivot,
-                                                  int *grows)
+/* X := S X; begins and ends with what is visible to all. */
+template <typename T, typename S> __device__ __forceinline__ void flip_rows(T *X, S signs)
 {
-    constexpr int LD = TILE_LD<T>;
-    cholesky_columns<8, true>(D, LD, TILE, k, X, LD + 1, LD, pivot, grows, from);
-    invert_64(D, X);
+    if constexpr (S::ANY) {
+        for (int k = threadIdx.x; k < TILE * TILE; k += CHOLESKY_THREADS) {
+            T *const x = X + k % TILE + k / TILE * TILE_LD<T>;
+            *x = signs.flip(*x, k % TILE);
+        }
+        __syncthreads();
+    }
 }
 
-template <typename T> struct cholesky_sweep {
+/* From column `from` on with substitution for rows below blocks whose inverse is large, which is
+ * rare: a call keeps its code from between what is not. */
+template <typename T, typename S>
+__device__ __noinline__ void cholesky_and_inverse(T *D, T *X, int k, int from, real_of<T> *pivot,
+                                                  int *grows, S signs)
+{
+    constexpr int LD = TILE_LD<T>;
+    cholesky_columns<8, true>(D, LD, TILE, k, X, LD + 1, LD, pivot, grows, from, signs);
+    flip_rows(X, signs); /* inv(L) is made of those of its blocks */
+    invert_64(D, X);
+    flip_rows(X, signs);
+}
+
+template <typename T, typename S> struct cholesky_sweep {
     static constexpr int N = CHOLESKY_STEP, LD = TILE_LD<T>;
     enum { PUBLISHED = 1, FACTORIZED };
     using W = wide<T>;
@@ -179,6 +197,7 @@ template <typename T> struct cholesky_sweep {
     T *const D, *const X;
     cholesky_room<T> &room;
     real_of<T> *const pivot;
+    const S signs; /* of the 64 columns */
     const int steps, g = threadIdx.x % 32 / 4, l = 2 * (threadIdx.x % 4);
 
     /* What a worker has of T: 16 rows of a strip, two blocks of columns of strip `other`. */
@@ -201,12 +220,13 @@ template <typename T> struct cholesky_sweep {
         multiply_entries<true>(s, 0, a, x.v);
         return s;
     }
-    /* sum -= S(strip) S(block h of another strip)^H */
-    __device__ __forceinline__ static void subtract(product_sum<W, 2> &sum, int t,
-                                                    const product_sum<W, 1> &rows,
-                                                    const product_sum<W, 1> &columns, int h)
+    /* sum -= S(strip) S(block h of another strip)^H, with the signs of the step's columns */
+    __device__ __forceinline__ void subtract(product_sum<W, 2> &sum, int t,
+                                             const product_sum<W, 1> &rows,
+                                             const product_sum<W, 1> &columns, int h, S own) const
     {
-        const W a[4] = {-rows.entry(0, 0), -rows.entry(0, 2), -rows.entry(0, 1), -rows.entry(0, 3)},
+        const W a[4] = {-own.flip(rows.entry(0, 0), l), -own.flip(rows.entry(0, 2), l),
+                        -own.flip(rows.entry(0, 1), l + 1), -own.flip(rows.entry(0, 3), l + 1)},
                 b[2] = {columns.entry(0, 2 * h), columns.entry(0, 2 * h + 1)};
         multiply_entries<true>(sum, t, a, b);
     }
@@ -242,8 +262,9 @@ template <typename T> struct cholesky_sweep {
 #pragma unroll
         for (int i = 0; i < N; i++)
             x[i] = conjugate_if(begin[i * N + own], true);
-        if (!cholesky_by_pairs(a, x, largest))
-            return cholesky_8_again(room.block, L, X, room.pivot, room.grows + p % 2);
+        const S step = signs.at(p * N);
+        if (!cholesky_by_pairs(a, x, largest, step))
+            return cholesky_8_again(room.block, L, X, room.pivot, room.grows + p % 2, step);
         W *const to = lane < N ? X : L;
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -262,7 +283,9 @@ template <typename T> struct cholesky_sweep {
         t.set(0, before.v[0]);
         t.set(1, before.v[1]);
         const product_sum<W, 1> s = scale(own, {}, pair_at(room.X[p % 2], g));
-        const W rows[2] = {s.entry(0, 0), s.entry(0, 1)}, minus[2] = {-rows[0], -rows[1]};
+        const S step = signs.at(p * N);
+        const W rows[2] = {s.entry(0, 0), s.entry(0, 1)},
+                minus[2] = {-step.flip(rows[0], l), -step.flip(rows[1], l + 1)};
         multiply_8(t, minus, rows);
         put_block({{t.entry(0), t.entry(1)}});
     }
@@ -409,7 +432,7 @@ template <typename T> struct cholesky_sweep {
 #pragma unroll
                         for (int e = 0; e < 4; e++)
                             set(tile[k].sum, h, e, W{});
-                    subtract(tile[k].sum, h, rows[k], columns[k], h);
+                    subtract(tile[k].sum, h, rows[k], columns[k], h, signs.at(p * N));
                 }
 #pragma unroll
             for (int k = 0; k < COUNT; k++)
@@ -435,7 +458,8 @@ template <typename T> struct cholesky_sweep {
     __device__ __forceinline__ factor_part get_factor(int p) const
     {
         const W *L = room.L[p % 2] + g;
-        return {{L[l * N], L[(l + 1) * N]}, real_part(room.X[p % 2][g * (N + 1)])};
+        return {{L[l * N], L[(l + 1) * N]},
+                signs.flip(real_part(room.X[p % 2][g * (N + 1)]), p * N + g)};
     }
     __device__ __forceinline__ void put_factor(int p, const factor_part &f) const
     {
@@ -520,7 +544,7 @@ template <typename T> struct cholesky_sweep {
         __syncthreads();
         const int last = room.last;
         if (last + 1 < steps)
-            cholesky_and_inverse(D, X, steps * N, last * N, pivot, room.grows);
+            cholesky_and_inverse(D, X, steps * N, last * N, pivot, room.grows, signs);
     }
 };
 
@@ -532,13 +556,16 @@ template <typename T> struct cholesky_sweep {
  * Rows below a diagonal block of order 8 are products with its inverse while that is not large
  * (ROWS_GROWTH_LIMIT); from the first such block on the rest is done by cholesky_columns.
  *
+ * signs: of the columns, positive behind k: X := S inv(L), and a pivot is that times its sign.
+ *
  * meanwhile(step): called by warp 4, which has time, once before the first step and once after each
  * until there is a large inverse; a thousand cycles in it delay nobody. */
-template <typename T, typename F>
+template <typename T, typename F, typename S = no_signs>
 __device__ __forceinline__ void cholesky_64(T *D, int k, T *X, cholesky_room<T> &room,
-                                            real_of<T> *pivot, F meanwhile)
+                                            real_of<T> *pivot, F meanwhile, S signs = {})
 {
-    const cholesky_sweep<T> sweep{D, X, room, pivot, (k + CHOLESKY_STEP - 1) / CHOLESKY_STEP};
+    const cholesky_sweep<T, S> sweep{D,     X,     room,
+                                     pivot, signs, (k + CHOLESKY_STEP - 1) / CHOLESKY_STEP};
     sweep.run(meanwhile);
 }
 template <typename T>

@@ -9,7 +9,7 @@
 #ifndef DENSE_CUDA_DEVICE_MULTIPLY_CUH
 #define DENSE_CUDA_DEVICE_MULTIPLY_CUH
 
-#include "dense/cuda/device/scalar.cuh"
+#include "dense/cuda/device/signs.cuh"
 
 /* c += A B, A 16 x 8, B 8 x 8 */
 __device__ __forceinline__ void multiply_16x8x8(double (&c)[4], const double (&a)[4],
@@ -109,17 +109,18 @@ __device__ __forceinline__ void multiply_16(product_sum<T, N> &c, const T *a, co
     }
 }
 
-/* c += A [B_0^H .. B_N-1^H]: A 16 x depth at a[i + k ld], B_t 8 x depth at b[8 t + j + k ld], depth
- * a multiple of 8.  All lanes call. */
-template <typename T, int N>
+/* c += A S [B_0^H .. B_N-1^H]: A 16 x depth at a[i + k ld], B_t 8 x depth at b[8 t + j + k ld],
+ * depth a multiple of 8.  All lanes call. */
+template <typename T, int N, typename S = no_signs>
 __device__ __forceinline__ void multiply_16_turned(product_sum<T, N> &c, const T *a, int ld,
-                                                   const T *b, int ldb, int depth)
+                                                   const T *b, int ldb, int depth, S signs = {})
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4;
 #pragma unroll 2
     for (int k = l; k < depth; k += 8) {
-        const T x[4] = {a[g + k * ld], a[g + 8 + k * ld], a[g + (k + 4) * ld],
-                        a[g + 8 + (k + 4) * ld]};
+        const T x[4] = {signs.flip(a[g + k * ld], k), signs.flip(a[g + 8 + k * ld], k),
+                        signs.flip(a[g + (k + 4) * ld], k + 4),
+                        signs.flip(a[g + 8 + (k + 4) * ld], k + 4)};
 #pragma unroll
         for (int t = 0; t < N; t++) {
             const T y[2] = {b[8 * t + g + k * ldb], b[8 * t + g + (k + 4) * ldb]};
@@ -151,15 +152,17 @@ __device__ __forceinline__ void each_entry_of(const product_sum<T, 1> &c, F visi
         visit(i + 8 * (k / 2), j + k % 2, c.entry(0, k));
 }
 
-/* c += A B^H of depth 8, of which only the first `depth` columns count. */
-template <typename T>
+/* c += A S B^H of depth 8, of which only the first `depth` columns count. */
+template <typename T, typename S = no_signs>
 __device__ __forceinline__ void multiply_8_turned(product_sum<T, 1> &c, const T *a, int ld,
-                                                  const T *b, int ldb, int depth)
+                                                  const T *b, int ldb, int depth, S signs = {})
 {
     const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4;
     const bool near = l < depth, far = l + 4 < depth;
-    const T x[4] = {near ? a[g + l * ld] : T{}, near ? a[g + 8 + l * ld] : T{},
-                    far ? a[g + (l + 4) * ld] : T{}, far ? a[g + 8 + (l + 4) * ld] : T{}},
+    const T x[4] = {signs.flip(near ? a[g + l * ld] : T{}, l),
+                    signs.flip(near ? a[g + 8 + l * ld] : T{}, l),
+                    signs.flip(far ? a[g + (l + 4) * ld] : T{}, l + 4),
+                    signs.flip(far ? a[g + 8 + (l + 4) * ld] : T{}, l + 4)},
             y[2] = {near ? b[g + l * ldb] : T{}, far ? b[g + (l + 4) * ldb] : T{}};
     multiply_entries<true>(c, 0, x, y);
 }

@@ -144,7 +144,7 @@ __device__ __forceinline__ void stage_load(T *stage, const row_operand<T> &o, in
     copy_entries(stage, o, c, depth, how == copying::BY_ROWS);
 }
 
-/* The product of two operands' rows, A B^H: this warp has the 16 rows from sum_row() on and 32
+/* The product of two operands' rows, A S B^H: this warp has the 16 rows from sum_row() on and 32
  * columns from sum_column() on.  same: A and B are the same rows, and only entries at or below the
  * diagonal are wanted.  Ends with a barrier, the stages are free then. */
 __device__ __forceinline__ int sum_row()
@@ -155,10 +155,10 @@ __device__ __forceinline__ int sum_column()
 {
     return 32 * ((int)threadIdx.x / 128);
 }
-template <typename T>
+template <typename T, typename S = no_signs>
 __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const row_operand<T> &a,
                                               const row_operand<T> &b, int depth, bool same,
-                                              T *stages, copying how = COPIES<T>)
+                                              T *stages, copying how = COPIES<T>, S signs = {})
 {
     constexpr int STAGE = STAGE_AREA<T>;
     const int steps = (depth + STAGE_COLUMNS - 1) / STAGE_COLUMNS;
@@ -180,10 +180,11 @@ __device__ __forceinline__ void multiply_rows(product_sum<T, 4> &sum, const row_
         copies_wait<1>();
         __syncthreads(); /* this stage is there, and nobody reads the one before */
         load(step + 2);
+        const auto own = signs.at(step * STAGE_COLUMNS);
         const T *left = stages + step % 3 * 2 * STAGE, *right = same ? left : left + STAGE;
         if (counts)
             multiply_16_turned(sum, left + a_row, TILE_LD<T>, right + b_row, TILE_LD<T>,
-                               STAGE_COLUMNS);
+                               STAGE_COLUMNS, own);
     }
     copies_wait<0>();
     __syncthreads();

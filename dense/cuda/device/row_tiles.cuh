@@ -65,11 +65,12 @@ template <typename T> struct tile_part {
     }
 };
 
-/* sum += A B^H, tiles in shared memory */
-template <typename T>
-__device__ __forceinline__ void multiply_tiles(product_sum<T, 4> &sum, const T *A, const T *B)
+/* sum += A S B^H, tiles in shared memory */
+template <typename T, typename S = no_signs>
+__device__ __forceinline__ void multiply_tiles(product_sum<T, 4> &sum, const T *A, const T *B,
+                                               S signs = {})
 {
-    multiply_16_turned(sum, A + sum_row(), TILE_LD<T>, B + sum_column(), TILE_LD<T>, TILE);
+    multiply_16_turned(sum, A + sum_row(), TILE_LD<T>, B + sum_column(), TILE_LD<T>, TILE, signs);
 }
 
 /* sum += A X^H, X lower */
@@ -93,10 +94,10 @@ __device__ __forceinline__ void multiply_by_inverse(product_sum<T, 4> &sum, cons
     }
 }
 
-/* COUNT tiles of 16 x 8 from (row, column) on: D := B - A A^H. */
-template <int COUNT, typename T>
+/* COUNT tiles of 16 x 8 from (row, column) on: D := B - A S A^H. */
+template <int COUNT, typename T, typename S>
 __device__ __forceinline__ void subtract_square_at(T *D, const T *B, const T *A, int row,
-                                                   int column)
+                                                   int column, S signs)
 {
     constexpr int LD = TILE_LD<T>;
     const int lane = threadIdx.x % 32, i = row + lane / 4, j = column + 2 * (lane % 4);
@@ -108,27 +109,27 @@ __device__ __forceinline__ void subtract_square_at(T *D, const T *B, const T *A,
 #pragma unroll
         for (int e = 0; e < 4; e++)
             from[t][e] = B[at(t, e)];
-    multiply_16_turned(sum, A + row, LD, A + column, LD, TILE);
+    multiply_16_turned(sum, A + row, LD, A + column, LD, TILE, signs);
 #pragma unroll
     for (int t = 0; t < COUNT; t++)
 #pragma unroll
         for (int e = 0; e < 4; e++)
             D[at(t, e)] = from[t][e] - sum.entry(t, e);
 }
-/* D := B - A A^H, lower triangle and some entries above it; D may be B.  Of the twenty tiles of
+/* D := B - A S A^H, lower triangle and some entries above it; D may be B.  Of the twenty tiles of
  * 16 x 8 each quarter of the multiprocessor has five, in two warps; SPARES: warp 4 has none. */
-template <bool SPARES = false, typename T>
-__device__ __forceinline__ void subtract_square(T *D, const T *B, const T *A)
+template <bool SPARES = false, typename T, typename S = no_signs>
+__device__ __forceinline__ void subtract_square(T *D, const T *B, const T *A, S signs = {})
 {
     const int warp = threadIdx.x / 32,
               row = 16 * ((SPARES ? 0x11002233 : 0x01132233) >> 4 * warp & 15),
               column = 8 * ((SPARES ? 0x20003050 : 0x02063030) >> 4 * warp & 15);
     if (SPARES && warp == 0)
-        subtract_square_at<5>(D, B, A, row, column);
+        subtract_square_at<5>(D, B, A, row, column, signs);
     else if (warp < 4)
-        subtract_square_at<3>(D, B, A, row, column);
+        subtract_square_at<3>(D, B, A, row, column, signs);
     else if (!SPARES || warp > 4)
-        subtract_square_at<2>(D, B, A, row, column);
+        subtract_square_at<2>(D, B, A, row, column, signs);
 }
 
 /* D of k columns, lower triangle, for cholesky_64: identity behind them; X as it wants it.  Ends
@@ -161,13 +162,14 @@ __device__ __forceinline__ bool look_at_inverse(const T *X, R &&relative, F &&vi
     return largest > size_bits((real_of<T>)TILE_GROWTH_LIMIT);
 }
 
-/* B := B inv(L)^H by substitution, and to `out`: B a tile of `rows` rows, zero behind `columns`; L
- * in memory, brought to `room`.  A warp has 16 rows, and eight columns at a time: by lanes,
- * then their product goes from the columns behind.  Four of eight warps are enough for what is
- * rare, and a call keeps its code from between what is not. */
-template <typename T>
+/* B := B (S inv(L))^H by substitution, and to `out`: B a tile of `rows` rows, zero behind
+ * `columns`; L in memory, brought to `room`.  A warp has 16 rows, and eight columns at a time: by
+ * lanes, then their product goes from the columns behind.  Four of eight warps are enough for what
+ * is rare, and a call keeps its code from between what is not. */
+template <typename T, typename S = no_signs>
 __device__ __noinline__ void substitute_rows(T *B, const T *L, T *out, int64_t row_stride,
-                                             int64_t column_stride, int rows, int columns, T *room)
+                                             int64_t column_stride, int rows, int columns, T *room,
+                                             S signs = {})
 {
     constexpr int LD = TILE_LD<T>, STEP = CHOLESKY_STEP;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, row = 16 * warp;
@@ -177,10 +179,12 @@ __device__ __noinline__ void substitute_rows(T *B, const T *L, T *out, int64_t r
                                                      : from_real<T>(i == j);
     __syncthreads();
     for (int p = 0; p < columns && row < rows; p += STEP) {
-        substitute_rows_8(B + p * LD, room + p * (LD + 1), LD, row, row + 16);
+        const auto own = signs.at(p);
+        substitute_rows_8(B + p * LD, room + p * (LD + 1), LD, row, row + 16, STEP, own);
         __syncwarp();
         for (int q = p + STEP; q < columns; q += STEP)
-            cholesky_subtract(B + row + q * LD, B + row + p * LD, room + q + p * LD, LD);
+            cholesky_subtract(B + row + q * LD, B + row + p * LD, room + q + p * LD, LD, STEP, 0,
+                              own);
         __syncwarp();
     }
     __syncthreads();

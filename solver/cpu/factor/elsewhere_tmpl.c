@@ -1,5 +1,5 @@
-/* solver/cpu/factor/elsewhere_tmpl.c: Cholesky factors that another backend makes: their shape
- * here, and room for them once the host wants them
+/* solver/cpu/factor/elsewhere_tmpl.c: factors that another backend makes, by Cholesky or with
+ * expected signs: their shape here, and room for them once the host wants them
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/factor/numeric.h"
 
@@ -31,17 +31,26 @@ static void describe(numeric *f)
     f->is_elsewhere = 1;
 }
 
+static int64_t count_negative(const cpu_plan *plan)
+{
+    int64_t negative = 0;
+    for (int32_t k = 0; k < plan->a.n && plan->sign; k++)
+        negative += plan->sign[k] < 0;
+    return negative;
+}
+
 libsolver_status NAME(cpu_attempt_elsewhere)(numeric *f, const backend_options *options,
                                              backend_report *report)
 {
     *report = (backend_report){.failed_row = -1, .growths = report->growths};
-    TRY(NAME(cpu_plan_layout)(f, 1, report));
+    TRY(NAME(cpu_plan_layout)(f, !f->plan->sign, report));
     if (!f->is_elsewhere)
         describe(f);
     TRY(f->elsewhere->factorize(f->elsewhere->user, options->scaling, report));
-    report->cholesky = 1;
+    report->cholesky = f->cholesky;
     report->on_device = 1;
-    report->positive = f->plan->a.n;
+    report->negative = count_negative(f->plan);
+    report->positive = f->plan->a.n - report->negative;
     report->factor_nnz = f->entries;
     report->fronts = f->plan->part.supernodes;
     return LIBSOLVER_OK;
@@ -56,21 +65,31 @@ static libsolver_status copied(const numeric *f, libsolver_status status, messag
     return status;
 }
 
-libsolver_status NAME(cpu_take_scaling)(void *numeric_, backend_scaling scaling, message *why)
+libsolver_status NAME(cpu_take_scaling)(void *numeric_, backend_scaling scaling, const void *scale,
+                                        message *why)
 {
     numeric *f = numeric_;
-    return copied(f, NAME(cpu_scale)(f, scaling), why);
+    if (!scale)
+        return copied(f, NAME(cpu_scale)(f, scaling), why);
+    NAME(cpu_scale_by)(f, scale);
+    return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_take_factor)(void *numeric_, void **panel, message *why)
+libsolver_status NAME(cpu_take_factor)(void *numeric_, void **panel, void **d, void **e,
+                                       message *why)
 {
     numeric *f = numeric_;
+    const partition *part = &f->plan->part;
     backend_report unused = {0};
-    libsolver_status status = NAME(cpu_layout)(f, 1, &unused);
-    for (int32_t s = 0; s < f->plan->part.supernodes && status == LIBSOLVER_OK; s++) {
+    libsolver_status status = NAME(cpu_layout)(f, f->cholesky, &unused);
+    for (int32_t s = 0; s < part->supernodes && status == LIBSOLVER_OK; s++) {
         node *v = &f->node[s];
         status = NAME(cpu_place_node)(f, s, v->m, v->k);
         panel[s] = v->panel;
+        d[s] = v->d;
+        e[s] = v->e;
+        v->index = part->row + part->row_start[s]; /* no column is delayed */
+        v->up = NULL;
     }
     return copied(f, status, why);
 }

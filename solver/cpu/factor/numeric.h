@@ -302,8 +302,10 @@ libsolver_status NAME(cpu_attempt_in_single)(numeric *f, double shift, int chole
  * backend.set_cholesky and what follows it */
 libsolver_status NAME(cpu_attempt_elsewhere)(numeric *f, const backend_options *options,
                                              backend_report *report);
-libsolver_status NAME(cpu_take_scaling)(void *numeric, backend_scaling scaling, message *why);
-libsolver_status NAME(cpu_take_factor)(void *numeric, void **panel, message *why);
+libsolver_status NAME(cpu_take_scaling)(void *numeric, backend_scaling scaling, const void *scale,
+                                        message *why);
+libsolver_status NAME(cpu_take_factor)(void *numeric, void **panel, void **d, void **e,
+                                       message *why);
 void NAME(cpu_set_cholesky)(void *numeric, const backend_cholesky *calls);
 /* simplicial_tmpl.c: one factorization by columns, as cpu_attempt; the parts of a solve that are
  * asked for, x: c right-hand sides as in a workspace. */
@@ -312,6 +314,8 @@ libsolver_status NAME(cpu_attempt_simplicial)(numeric *f, const backend_options 
 void NAME(cpu_solve_simplicial)(const numeric *f, int part, int c, scalar *x);
 /* scale_tmpl.c: scale and largest from value.  OUT_OF_MEMORY, CANCELLED. */
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling);
+/* The same with scale factors that are there, n reals by rows of A. */
+void NAME(cpu_scale_by)(numeric *f, const void *scale);
 /* What the first scaling by matching takes. */
 int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan);
 

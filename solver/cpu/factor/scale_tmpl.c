@@ -187,6 +187,17 @@ static libsolver_status scale_by_matching(numeric *f)
     return LIBSOLVER_OK;
 }
 
+void NAME(cpu_scale_by)(numeric *f, const void *scale_)
+{
+    const real *scale = scale_;
+    f->is_clipped = 0;
+    for (int32_t k = 0; k < f->plan->a.n; k++) {
+        f->scale[k] = scale[f->plan->part.perm[k]];
+        f->is_clipped |= is_extreme(f->scale[k]);
+    }
+    measure(f);
+}
+
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
 {
     f->is_clipped = 0;

@@ -2,13 +2,23 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/policy/policy.h"
 
-/* LDL^T with the signs that are expected of the pivots. */
+/* LDL^T with the signs that are expected of the pivots.  Elsewhere no pivot is put right: such a
+ * factor is made here. */
 static libsolver_status factorize_signed(numeric *f, const backend_options *options,
                                          backend_report *report)
 {
     backend_options o = *options;
+    const backend_cholesky *there = o.scaling == BACKEND_MATCH ? NULL : f->elsewhere;
+    libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
     o.may_match = 0;
-    TRY(NAME(cpu_attempt)(f, 0, &o, report));
+    if (there)
+        status = NAME(cpu_attempt_elsewhere)(f, &o, report);
+    if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE) {
+        if (f->elsewhere)
+            TRY(f->elsewhere->bring_values(f->elsewhere->user));
+        status = NAME(cpu_attempt)(f, 0, &o, report);
+    }
+    TRY(status);
     return report->perturbed > 0 ? LIBSOLVER_OK : NAME(cpu_settle_doubt)(f, report);
 }
 
@@ -114,7 +124,7 @@ libsolver_status NAME(cpu_factorize)(void *numeric_, const backend_options *opti
                         (long long)report->failed_row);
     }
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE) {
-        if (f->elsewhere)
+        if (f->elsewhere && !f->plan->sign)
             TRY(f->elsewhere->bring_values(f->elsewhere->user));
         status = f->plan->sign ? factorize_signed(f, options, report)
                                : NAME(cpu_choose_scaling_and_threshold)(f, &settings, report);

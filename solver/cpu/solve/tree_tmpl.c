@@ -124,6 +124,8 @@ void NAME(cpu_view_plan)(const void *plan_, backend_plan_view *view)
                                         .start = plan->a.start,
                                         .row = plan->a.row,
                                         .local = plan->local,
+                                        .index = part->row,
+                                        .signs = plan->sign,
                                         .place = plan->place};
 }
 

@@ -32,6 +32,10 @@ static int64_t place_program(factor_program *g, factor_pattern *p, int64_t posit
     PUT(g->by_level, g->tasks);
     PUT(p->row_of, g->n);
     PUT(p->position, positions);
+    if (p->signs) {
+        PUT(p->index, positions);
+        PUT(p->signs, g->n);
+    }
 #undef PUT
     return at;
 }
@@ -74,6 +78,7 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
     fake_wait(f->stream);
     f->type = type;
     f->positions = pattern->row_start[program->nodes];
+    f->parts = pattern->signs != NULL;
     if (!fake_grow_buffer(&f->tables, &f->allocations, tables))
         return fake_no_memory("the program of the factorization", tables, why);
     if (!fake_grow_buffer(&f->workspace, &f->allocations, workspace))
@@ -88,6 +93,7 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
 typedef struct factorization {
     factor_program program;
     int64_t positions;
+    int has_signs;
     char *tables;
     libsolver_type type;
     emulated_factorization e;
@@ -96,8 +102,10 @@ typedef struct factorization {
 static void factorize(void *arguments)
 {
     factorization *f = arguments;
-    factor_pattern p;
+    factor_pattern p = {.signs = f->has_signs ? (const int8_t *)f->tables : NULL};
     place_program(&f->program, &p, f->positions, f->tables, 0);
+    f->e.index = p.index;
+    f->e.signs = p.signs;
     f->e.position = p.position;
     f->e.row_of = p.row_of;
     f->e.program = &f->program;
@@ -117,6 +125,7 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
     MAY_FAIL("launching the factorization", why);
     const factorization work = {.program = *program,
                                 .positions = f->positions,
+                                .has_signs = f->parts > 0,
                                 .tables = f->tables.at,
                                 .type = f->type,
                                 .e = {.values = a->values,
@@ -127,7 +136,9 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                                       .trace = a->trace,
                                       .scale = (void *)f->scale,
                                       .outcome = f->workspace.at}};
-    fake_insist(fake_room(a->panel) >= program->panel_scalars * type_bytes(f->type),
+    fake_insist(fake_room(a->panel) >=
+                    (program->panel_scalars + (f->parts > 0 ? 2 * (int64_t)program->n : 0)) *
+                        type_bytes(f->type),
                 "panels need more room");
     fake_insist(fake_room(a->values) >= program->entries * type_bytes(f->type),
                 "values need more room");

@@ -58,11 +58,13 @@ typedef struct emulated_batch {
 typedef struct emulated_factorization {
     const factor_program *program;
     const int32_t *position, *row_of; /* of the pattern */
+    const int32_t *index;             /* the same, read with signs alone */
+    const int8_t *signs;              /* NULL: Cholesky */
     const void *values;               /* of A, in the order that it was analysed in */
     int is_unscaled;
     int by_levels; /* 0: by some blocks that draw tasks and wait */
     double doubt_level;
-    void *panel;     /* out: panel_scalars */
+    void *panel;     /* out: panel_scalars, with signs 2 n more */
     void *scale;     /* out: n reals, by rows of A */
     uint64_t *trace; /* NULL, or out: when each task began and ended, in ns */
     cholesky_outcome *outcome;

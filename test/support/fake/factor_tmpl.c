@@ -29,7 +29,7 @@ typedef struct emulator {
     const emulated_factorization *f;
     const factor_program *g;
     scalar *values; /* of the scaled matrix, in the order of the program */
-    real *diagonal; /* n: of the scaled matrix */
+    real *diagonal; /* n: of the scaled matrix; with signs largest entries of its rows */
     watched panel, arena, inverse;
     int32_t *level;      /* of each task; NULL: not by levels */
     int32_t task, front; /* at hand */
@@ -119,6 +119,57 @@ static real scale_of(const emulator *e, int64_t diagonal)
                : 1;
 }
 
+/* With signs: largest(i) := max_j scale(i) |a(i,j)| scale(j); at(e): row of P A P^T of a diagonal
+ * entry's number. */
+static void find_largest(emulator *e, const int32_t *at, const real *scale, real *largest)
+{
+    const factor_program *g = e->g;
+    for (int32_t k = 0; k < g->n; k++)
+        largest[k] = 0;
+    for (int64_t q = 0; q < g->entries; q++) {
+        const factor_source *from = g->source + q;
+        const int32_t i = at[from->row], j = at[from->column];
+        const real size =
+            scale[i] * scale[j] * scalar_abs(((const scalar *)e->f->values)[from->value >> 1]);
+        largest[i] = size > largest[i] ? size : largest[i];
+        largest[j] = size > largest[j] ? size : largest[j];
+    }
+}
+
+/* With signs: as the CPU's L D L^T scales. */
+static void balance_values(emulator *e)
+{
+    enum { SWEEPS = 8 };
+    const factor_program *g = e->g;
+    const scalar *given = e->f->values;
+    int32_t *at = calloc((size_t)(g->entries + 1), sizeof *at);
+    real *scale = malloc(sizeof(real) * (size_t)(g->n + 1));
+    e->values = malloc(sizeof(scalar) * (size_t)(g->entries + 1));
+    e->diagonal = malloc(sizeof(real) * (size_t)(g->n + 1));
+    complain(e, !at || !scale || !e->values || !e->diagonal, "no memory");
+    e->outcome.is_equilibrated = !e->f->is_unscaled || is_out_of_range(given, g->entries);
+    for (int32_t k = 0; k < g->n && !e->wrong; k++) {
+        at[g->diagonal[k]] = k;
+        scale[k] = 1;
+    }
+    for (int sweep = 0; sweep <= SWEEPS && !e->wrong; sweep++) {
+        find_largest(e, at, scale, e->diagonal);
+        for (int32_t k = 0; k < g->n && sweep < SWEEPS && e->outcome.is_equilibrated; k++)
+            if (e->diagonal[k] > 0)
+                scale[k] = (real)scale_over_root((double)scale[k], (double)e->diagonal[k],
+                                                 sizeof(real) == 4);
+    }
+    for (int64_t q = 0; q < g->entries && !e->wrong; q++) {
+        const factor_source *from = g->source + q;
+        e->values[q] = scalar_mirror(given[from->value >> 1], (int)(from->value & 1)) *
+                       (scale[at[from->column]] * scale[at[from->row]]);
+    }
+    for (int32_t k = 0; k < g->n && !e->wrong; k++)
+        ((real *)e->f->scale)[e->f->row_of[k]] = scale[k];
+    free(at);
+    free(scale);
+}
+
 /* Scaled values, their diagonal, scale factors. */
 static void scale_values(emulator *e)
 {
@@ -204,28 +255,36 @@ static void add_entries(emulator *e, int64_t from, int64_t to, const target *t)
 
 /* ---- Columns --------------------------------------------------------------------------------- */
 
-/* Cholesky of the first k columns, with the CPU's rule for pivots. */
+/* The sign of the column of a row of P A P^T. */
+static real sign_of(const emulator *e, int32_t row)
+{
+    return e->f->signs ? (real)e->f->signs[row] : 1;
+}
+
+/* Cholesky of the first k columns, with the CPU's rule for pivots; with signs A = L S L^H, and
+ * pivots are to have theirs. */
 static void factorize_columns(emulator *e, int32_t first, int32_t m, int32_t k, int32_t ld,
                               scalar *v)
 {
     for (int32_t j = 0; j < k; j++) {
-        const double start = (double)e->diagonal[first + j];
-        double pivot = (double)scalar_real(v[j + j * ld]);
+        const real sign = sign_of(e, first + j);
+        const double start = e->f->signs ? 0 : (double)e->diagonal[first + j];
+        double pivot = (double)(sign * scalar_real(v[j + j * ld]));
         if (!(pivot > 16 * (double)EPS * start)) {
             if (first + j < e->outcome.failed)
                 e->outcome.failed = first + j;
             pivot = 1;
         } else {
-            e->outcome.uncertain += pivot <= e->f->doubt_level * start;
+            e->outcome.uncertain += !e->f->signs && pivot <= e->f->doubt_level * start;
             e->outcome.smallest = fmin(e->outcome.smallest, pivot);
         }
         const real root = (real)sqrt(pivot);
         v[j + j * ld] = root;
         for (int32_t i = j + 1; i < m; i++)
-            v[i + j * ld] /= root;
+            v[i + j * ld] /= sign * root;
         for (int32_t c = j + 1; c < m; c++)
             for (int32_t i = c; i < m; i++)
-                v[i + c * ld] -= v[i + j * ld] * scalar_conj(v[c + j * ld]);
+                v[i + c * ld] -= sign * v[i + j * ld] * scalar_conj(v[c + j * ld]);
     }
 }
 
@@ -321,6 +380,7 @@ static void subtract_product(emulator *e, const factor_front *f, const target *t
     for (int32_t c = c0; c < c1; c++)
         for (int32_t j = 0; j < t->columns; j++) {
             const scalar y =
+                sign_of(e, f->first + c) *
                 scalar_conj(read_at(e, &e->panel, f->panel + t->column + j + (int64_t)c * f->ld));
             for (int32_t i = 0; i < t->rows; i++)
                 if (is_kept(t, i, j))
@@ -334,7 +394,7 @@ static int64_t inverse_at(const factor_front *f, int32_t q)
     return (int64_t)(f->inverse + q) * T * T;
 }
 
-/* X := inv(L), stored with zeros above its diagonal. */
+/* X := S inv(L), stored with zeros above its diagonal. */
 static void store_inverse(emulator *e, const factor_front *f, int32_t q, const target *t)
 {
     for (int32_t j = 0; j < t->columns; j++) {
@@ -346,7 +406,8 @@ static void store_inverse(emulator *e, const factor_front *f, int32_t q, const t
             x[i] = sum / t->v[i + i * T];
         }
         for (int32_t i = 0; i < T; i++)
-            write_at(e, &e->inverse, inverse_at(f, q) + i + j * T, x[i]);
+            write_at(e, &e->inverse, inverse_at(f, q) + i + j * T,
+                     i < t->columns ? sign_of(e, f->first + t->column + i) * x[i] : 0);
     }
 }
 
@@ -366,12 +427,15 @@ static void multiply_row(emulator *e, const factor_front *f, int32_t q, int32_t 
 static void substitute_row(emulator *e, const factor_front *f, int32_t q, int32_t columns,
                            scalar *row)
 {
-    const int64_t diagonal = f->panel + (int64_t)factor_block_row(f, q) * (f->ld + 1);
+    const int32_t first = factor_block_row(f, q);
+    const int64_t diagonal = f->panel + (int64_t)first * (f->ld + 1);
     for (int32_t c = 0; c < columns; c++) {
         scalar sum = row[c];
         for (int32_t p = 0; p < c; p++)
-            sum -= row[p] * scalar_conj(read_at(e, &e->panel, diagonal + c + (int64_t)p * f->ld));
-        row[c] = sum / read_at(e, &e->panel, diagonal + (int64_t)c * (f->ld + 1));
+            sum -= sign_of(e, f->first + first + p) * row[p] *
+                   scalar_conj(read_at(e, &e->panel, diagonal + c + (int64_t)p * f->ld));
+        row[c] = sum / (sign_of(e, f->first + first + c) *
+                        read_at(e, &e->panel, diagonal + (int64_t)c * (f->ld + 1)));
     }
 }
 
@@ -606,6 +670,40 @@ static void run_blocks(emulator *e, random_stream *r)
     }
 }
 
+/* ---- D of L D L^T ---------------------------------------------------------------------------- */
+
+/* L with a unit diagonal, which is not written, and D; pivots are compared with what came into
+ * their rows. */
+static void finish_signed(emulator *e)
+{
+    const factor_program *g = e->g;
+    scalar *panel = e->f->panel, *d = panel + g->panel_scalars;
+    double *sum = calloc((size_t)g->n + 1, sizeof *sum);
+    int64_t rows = 0;
+    complain(e, !sum, "no memory");
+    for (int32_t s = 0; s < g->nodes && !e->wrong; rows += g->front[s++].m)
+        for (int32_t j = 0; j < g->front[s].k; j++) {
+            const factor_front *f = g->front + s;
+            scalar *column = panel + f->panel + (int64_t)j * f->ld;
+            const real root = scalar_real(column[j]);
+            d[f->first + j] = sign_of(e, f->first + j) * root * root;
+            d[g->n + f->first + j] = 0;
+            for (int32_t i = j + 1; i < f->m; i++) {
+                const double size = (double)scalar_abs(column[i]);
+                sum[e->f->index[rows + i]] += size * size;
+                column[i] /= root;
+            }
+        }
+    for (int32_t k = 0; k < g->n && !e->wrong; k++) {
+        const double size = (double)scalar_abs(d[k]), magnitude = (double)e->diagonal[k] + sum[k];
+        if (!(size > 8 * (double)EPS * magnitude && magnitude < INFINITY))
+            e->outcome.failed = k < e->outcome.failed ? k : e->outcome.failed;
+        else
+            e->outcome.uncertain += size <= e->f->doubt_level * magnitude;
+    }
+    free(sum);
+}
+
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 const char *NAME(emulate_factorization)(const emulated_factorization *f)
@@ -624,7 +722,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
                                 watched_open(&e.inverse, NULL, g->inverses * T * T) ==
                             3;
     complain(&e, !is_open, "no memory");
-    scale_values(&e);
+    (f->signs ? balance_values : scale_values)(&e);
     if (f->by_levels) {
         e.level = malloc(sizeof(int32_t) * (size_t)(g->tasks + 1));
         complain(&e, !e.level, "no memory");
@@ -636,6 +734,8 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
             f->trace[q] = 0;
         run_blocks(&e, &r);
     }
+    if (f->signs && !e.wrong)
+        finish_signed(&e);
     *f->outcome = e.outcome;
     watched_close(&e.panel, 0);
     watched_close(&e.arena, 1);
