@@ -53,11 +53,11 @@ static void draw_times(output *o, double us, double scale, double bottom)
     for (int k = 0; k * step <= us; k++) {
         char text[32];
         const double x = LEFT + scale * 1e3 * k * step;
-        svg_line(o, x, bottom, x, bottom + 5, "class=\"axis\"");
+        svg_line(o, x, bottom, x, bottom + 5, SVG_SOLID);
         snprintf(text, sizeof text, "%g", k * step);
         svg_label(o, x, bottom + 19, "middle", text);
     }
-    svg_line(o, LEFT, bottom, LEFT + PLOT, bottom, "class=\"axis\"");
+    svg_line(o, LEFT, bottom, LEFT + PLOT, bottom, SVG_SOLID);
     svg_label(o, LEFT + PLOT / 2, bottom + 38, "middle", "time since the first row was taken, us");
 }
 
