@@ -14,7 +14,7 @@ const command_entry command_table[] = {
      "write a problem as a Matrix Market file"},
     {"info", COMMAND_INFO, 0, 0, "", "version, what is built in, instruction set, devices"},
     {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "this text, also as manual page, table, completion"},
-    {NULL, 0, 0, 0, NULL, NULL},
+    {NULL, COMMAND_HELP, 0, 0, NULL, NULL},
 };
 
 #define READING (COMMAND_SOLVE | COMMAND_REFINE)

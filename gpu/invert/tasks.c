@@ -44,7 +44,8 @@ static int32_t strips_below(const tables_builder *b, int32_t q)
 
 static void add_task(group_tasks *t, invert_step step, int32_t number, int64_t ns)
 {
-    const invert_task task = {.step = step, .number = number, .group = t->q, .waits = t->done};
+    const invert_task task = {
+        .step = (int32_t)step, .number = number, .group = t->q, .waits = t->done};
     buffer_put(&t->tasks, &task, (int64_t)sizeof task);
     buffer_put(&t->times, &ns, (int64_t)sizeof ns);
     t->made++;

@@ -413,7 +413,7 @@ static void run_task(inverter *t, const invert_task *task)
         break;
     }
     default:
-        run_strip(t, task->step, q);
+        run_strip(t, (invert_step)task->step, q);
     }
 }
 
