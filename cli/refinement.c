@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "refinement.h"
 #include "certificate.h"
-#include "residual.h"
+#include "chosen_residual.h"
 #include "room.h"
 #include <math.h>
 #include <string.h>

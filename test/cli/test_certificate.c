@@ -9,7 +9,7 @@
 #include "certificate.h"
 #include "mm_write.h"
 #include "problem.h"
-#include "test/support/residual.h"
+#include "residual.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* cli/residual.h: b - A x, summed in a precision of choice
+/* cli/chosen_residual.h: b - A x, summed in a precision of choice
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef CLI_RESIDUAL_H
-#define CLI_RESIDUAL_H
+#ifndef CLI_CHOSEN_RESIDUAL_H
+#define CLI_CHOSEN_RESIDUAL_H
 
 #include "options.h"
 #include "triplets.h"

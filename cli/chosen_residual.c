@@ -1,6 +1,6 @@
-/* cli/residual.c: b - A x, summed in a precision of choice
+/* cli/chosen_residual.c: b - A x, summed in a precision of choice
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "residual.h"
+#include "chosen_residual.h"
 #include "room.h"
 
 /* Products and sums of two numbers of that precision are exact in long double, or, of two doubles,
