@@ -106,9 +106,9 @@ LIBSOLVER_API libsolver_status libsolver_batch_solve(libsolver_batch *batch,
 /* Refines the X of all active items as libsolver_refine_within; limits: NULL for the options', 0
  * steps: only check.  backward_error: NULL, or count x columns on the host, of item i from
  * backward_error[i * columns] on; those of items that are inactive or have no factor are left as
- * they are. X must not be B.  An item is INACCURATE whose tolerance was not reached.  GPU: plain
- * refinement alone, no FGMRES, and a B that is not finite has an infinite error (CPU:
- * NONFINITE). */
+ * they are. X must not be B.  An item is INACCURATE whose tolerance was not reached.  A history is
+ * refused (INVALID).  GPU: plain refinement alone, no FGMRES, and a B that is not finite has an
+ * infinite error (CPU: NONFINITE). */
 LIBSOLVER_API libsolver_status libsolver_batch_refine(libsolver_batch *batch,
                                                       const libsolver_limits *limits,
                                                       const libsolver_batch_vectors *b,

@@ -349,8 +349,10 @@ static libsolver_status check_refine(const libsolver_batch *t, const libsolver_l
         return FAIL(why, LIBSOLVER_INVALID, "x is b, which is still wanted");
     if (!limits)
         return LIBSOLVER_OK;
-    TRY(check_reserved(limits->reserved, why));
-    return limits_check(limits->steps, limits->tolerance, why);
+    TRY(limits_check(limits, why));
+    if (limits->history) /* items are refined side by side */
+        return FAIL(why, LIBSOLVER_INVALID, "a history is of one system, not of a batch");
+    return LIBSOLVER_OK;
 }
 
 libsolver_status libsolver_batch_refine(libsolver_batch *t, const libsolver_limits *limits,

@@ -1,14 +1,11 @@
 /* solver/phases/batch_on_device.c: the items of a batch on a device: what is copied there and back,
  * and what their outcomes mean
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/least_progress.h"
 #include "gpu/batch/device_batch.h"
 #include "solver/phases/batch.h"
 #include <math.h>
 #include <string.h>
-
-/* Refinement of a column ends after a step that does not reduce its error to this part: as on the
- * CPU (solver/cpu/solve/refine.h). */
-#define LEAST_PROGRESS 0.1
 
 struct batch_on_device {
     device_batch on;
@@ -413,9 +410,10 @@ int64_t batch_refine_on_device(libsolver_batch *t, int64_t number, const libsolv
 {
     const libsolver_analysis *s = t->analysis;
     const libsolver_factor asked = {.analysis = s};
+    const double tolerance =
+        limits ? factor_tolerance_asked(&asked, limits->tolerance) : factor_tolerance(&asked);
     const refinement r = {.steps = limits ? limits->steps : s->options.refine_steps,
-                          .tolerance = limits ? factor_tolerance_asked(&asked, limits->tolerance)
-                                              : factor_tolerance(&asked)};
+                          .tolerance = limits && limits->until_stalled ? 0 : tolerance};
     if (number == 0)
         return -1;
     list_chosen(t, number);
@@ -428,7 +426,7 @@ int64_t batch_refine_on_device(libsolver_batch *t, int64_t number, const libsolv
     for (int64_t k = 0; k < number; k++) {
         libsolver_batch_item *item = &t->item[t->chosen[k]];
         item->backward_error = b->columns == 0 ? 0 : item->backward_error;
-        item->status = item->backward_error <= r.tolerance ? LIBSOLVER_OK : LIBSOLVER_INACCURATE;
+        item->status = item->backward_error <= tolerance ? LIBSOLVER_OK : LIBSOLVER_INACCURATE;
     }
     return -1;
 }

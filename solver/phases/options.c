@@ -16,13 +16,28 @@ libsolver_status threshold_check(double threshold, message *why)
     return LIBSOLVER_OK;
 }
 
-libsolver_status limits_check(int64_t steps, double tolerance, message *why)
+static libsolver_status refinement_check(int64_t steps, double tolerance, message *why)
 {
     if (steps < 0)
         return FAIL(why, LIBSOLVER_INVALID, "%lld refinement steps: 0, only check, or more",
                     (long long)steps);
     if (!(tolerance >= 0 && tolerance < 1))
         return FAIL(why, LIBSOLVER_INVALID, "the tolerance %g is not in [0, 1)", tolerance);
+    return LIBSOLVER_OK;
+}
+
+libsolver_status limits_check(const libsolver_limits *limits, message *why)
+{
+    TRY(refinement_check(limits->steps, limits->tolerance, why));
+    if ((unsigned)limits->method > LIBSOLVER_METHOD_FGMRES)
+        return FAIL(why, LIBSOLVER_INVALID, "there is no method %d of refinement",
+                    (int)limits->method);
+    if (limits->history_room < 0 || (limits->history_room > 0 && !limits->history))
+        return FAIL(why, LIBSOLVER_INVALID, "a history of %lld steps without room for them",
+                    (long long)limits->history_room);
+    for (int i = 0; i < (int)(sizeof limits->reserved / sizeof limits->reserved[0]); i++)
+        if (limits->reserved[i] != 0)
+            return FAIL(why, LIBSOLVER_INVALID, "reserved fields of limits must be zero");
     return LIBSOLVER_OK;
 }
 
@@ -62,7 +77,7 @@ libsolver_status options_check(const libsolver_options *o, message *why)
         return FAIL(why, LIBSOLVER_INVALID, "options.memory_limit is %lld: 0, none, or more bytes",
                     (long long)o->memory_limit);
     TRY(threshold_check(o->pivot_threshold, why));
-    TRY(limits_check(o->refine_steps, o->tolerance, why));
+    TRY(refinement_check(o->refine_steps, o->tolerance, why));
     if (o->delay_cap < 0)
         return FAIL(why, LIBSOLVER_INVALID, "options.delay_cap is %lld: 0, no cap, or more",
                     (long long)o->delay_cap);

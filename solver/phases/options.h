@@ -10,7 +10,7 @@
 libsolver_status options_check(const libsolver_options *options, message *why);
 /* INVALID if it is neither 0 nor in (0, 0.5]. */
 libsolver_status threshold_check(double threshold, message *why);
-/* The same for what limits a refinement. */
-libsolver_status limits_check(int64_t steps, double tolerance, message *why);
+/* The same for what limits a refinement; not NULL. */
+libsolver_status limits_check(const libsolver_limits *limits, message *why);
 
 #endif

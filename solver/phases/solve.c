@@ -133,18 +133,8 @@ static libsolver_status refine(const libsolver_factor *f, libsolver_workspace *w
 static libsolver_status read_limits(const libsolver_factor *f, const libsolver_limits *limits,
                                     int solve_first, request *how, message *why)
 {
-    if (limits) {
-        TRY(limits_check(limits->steps, limits->tolerance, why));
-        if ((unsigned)limits->method > LIBSOLVER_METHOD_FGMRES)
-            return FAIL(why, LIBSOLVER_INVALID, "there is no method %d of refinement",
-                        (int)limits->method);
-        if (limits->history_room < 0 || (limits->history_room > 0 && !limits->history))
-            return FAIL(why, LIBSOLVER_INVALID, "a history of %lld steps without room for them",
-                        (long long)limits->history_room);
-        for (int i = 0; i < (int)(sizeof limits->reserved / sizeof limits->reserved[0]); i++)
-            if (limits->reserved[i] != 0)
-                return FAIL(why, LIBSOLVER_INVALID, "reserved fields of limits must be zero");
-    }
+    if (limits)
+        TRY(limits_check(limits, why));
     const libsolver_options *o = f->analysis ? &f->analysis->options : NULL;
     *how = (request){.refinement = {.solve_first = solve_first,
                                     .steps = limits ? limits->steps

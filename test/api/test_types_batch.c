@@ -487,6 +487,54 @@ static void wrong_arguments_are_refused(void **state)
     free_family(t);
 }
 
+/* Limits are checked as those of one system, whatever lies behind them, and heeded: with a
+ * tolerance that x meets at once no step is made, unless the refinement is to go as far as it goes.
+ */
+static void limits_are_those_of_a_refinement(void **state)
+{
+    (void)state;
+    random_stream r = random_seeded(12);
+    family *t = new_family(&r, 10, 1, POSITIVE, 0);
+    const int64_t size = t->n * MOST_COLUMNS * COUNT;
+    scalar *x = scalars(size);
+    libsolver_step step;
+    struct {
+        libsolver_limits limits;
+        int64_t behind[4];
+    } given = {{.steps = 3, .tolerance = 0.5}, {1, 1, 1, 1}}, bad;
+    libsolver_batch_item items[COUNT], least[COUNT];
+    session s;
+    open_session(&s, t, LIBSOLVER_KIND_SPD, 1);
+    const libsolver_batch_values values = strided(t);
+    const libsolver_batch_vectors b = blocks(t, t->b, 1), xs = blocks(t, x, 1);
+    insist(&s, libsolver_batch_refactorize(s.batch, &values), LIBSOLVER_OK);
+    insist(&s, libsolver_batch_solve(s.batch, &b, &xs), LIBSOLVER_OK);
+    for (int64_t q = 0; q < size; q++)
+        x[q] += (scalar)(1e-3 * scalar_abs(x[q]));
+    bad = given;
+    bad.limits.reserved[0] = 1;
+    refused(&s, libsolver_batch_refine(s.batch, &bad.limits, &b, &xs, NULL), LIBSOLVER_INVALID);
+    bad = given;
+    bad.limits.method = (libsolver_method)99;
+    refused(&s, libsolver_batch_refine(s.batch, &bad.limits, &b, &xs, NULL), LIBSOLVER_INVALID);
+    bad = given;
+    bad.limits.history = &step;
+    bad.limits.history_room = 1;
+    refused(&s, libsolver_batch_refine(s.batch, &bad.limits, &b, &xs, NULL), LIBSOLVER_INVALID);
+    insist(&s, libsolver_batch_refine(s.batch, &given.limits, &b, &xs, NULL), LIBSOLVER_OK);
+    libsolver_batch_items(s.batch, items);
+    given.limits.until_stalled = 1;
+    insist(&s, libsolver_batch_refine(s.batch, &given.limits, &b, &xs, NULL), LIBSOLVER_OK);
+    libsolver_batch_items(s.batch, least);
+    for (int64_t i = 0; i < COUNT; i++) {
+        assert_true(items[i].backward_error > 1e-5);
+        assert_true(least[i].backward_error <= 10 * EPS);
+    }
+    close_session(&s);
+    free(x);
+    free_family(t);
+}
+
 /* A failure of any allocation is told, and nothing is left behind; on the CPU the prediction is
  * what is taken, to the byte of its objects but for some KB. */
 static void memory_is_what_was_said(void **state)
@@ -540,9 +588,13 @@ static void memory_is_what_was_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_are_what_they_are_alone), cmocka_unit_test(failures_are_their_own),
-        cmocka_unit_test(inactive_items_stay),           cmocka_unit_test(layouts_and_places),
-        cmocka_unit_test(wrong_arguments_are_refused),   cmocka_unit_test(memory_is_what_was_said),
+        cmocka_unit_test(items_are_what_they_are_alone),
+        cmocka_unit_test(failures_are_their_own),
+        cmocka_unit_test(inactive_items_stay),
+        cmocka_unit_test(layouts_and_places),
+        cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(limits_are_those_of_a_refinement),
+        cmocka_unit_test(memory_is_what_was_said),
     };
     if (!backend_is_here())
         return without_a_gpu();

@@ -14,7 +14,7 @@
  * scaled by powers of two.  It takes longer, so it is done where it is needed only. */
 #include "solver/cpu/solve/fgmres.h"
 #include "solver/cpu/solve/workspace.h"
-#include "solver/cpu/solve/refine.h"
+#include "base/least_progress.h"
 #include <limits.h>
 #include <string.h>
 

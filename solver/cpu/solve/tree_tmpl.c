@@ -2,7 +2,7 @@
  * it
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/owned_tree.h"
-#include "solver/cpu/solve/refine.h"
+#include "base/least_progress.h"
 #include "solver/cpu/solve/workspace.h"
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* solver/cpu/solve/refine.h: when plain refinement is no longer worth its steps, for all backends
+/* base/least_progress.h: when plain refinement is no longer worth its steps, for all backends
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SOLVER_CPU_SOLVE_REFINE_H
-#define SOLVER_CPU_SOLVE_REFINE_H
+#ifndef BASE_LEAST_PROGRESS_H
+#define BASE_LEAST_PROGRESS_H
 
 /* A step that does not reduce the backward error to this part of it is the last of its column: a
  * cycle of FGMRES does better. */
