@@ -32,12 +32,6 @@ template <typename T> struct quasi_arguments {
                             in doubt */
 };
 
-template <typename T> __device__ __forceinline__ bool is_to_equilibrate(const value_arguments<T> &a)
-{
-    return !a.is_unscaled || is_out_of_range<T>(__longlong_as_double((long long)a.outcome->most),
-                                                __longlong_as_double((long long)a.outcome->least));
-}
-
 /* An integer for the maximum of numbers that are not negative. */
 __device__ __forceinline__ void raise_to(double *largest, double v)
 {

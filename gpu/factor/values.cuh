@@ -37,6 +37,13 @@ __host__ __device__ __forceinline__ bool is_out_of_range(double most, double lea
     return most > 0 && !(most <= limit && least >= 1 / limit);
 }
 
+/* Once the range of entries is known, where that is asked for. */
+template <typename T> __device__ __forceinline__ bool is_to_equilibrate(const value_arguments<T> &a)
+{
+    return !a.is_unscaled || is_out_of_range<T>(__longlong_as_double((long long)a.outcome->most),
+                                                __longlong_as_double((long long)a.outcome->least));
+}
+
 /* Greatest and least size of an entry that is not zero, of those from `first` on in steps. */
 template <typename T>
 __device__ __forceinline__ void find_range(const value_arguments<T> &a, int64_t first, int64_t step)
@@ -72,9 +79,7 @@ __device__ __forceinline__ void scale_values(const value_arguments<T> &a, int64_
                                              int64_t step)
 {
     using R = real_of<T>;
-    const bool equilibrates =
-        !a.is_unscaled || is_out_of_range<T>(__longlong_as_double((long long)a.outcome->most),
-                                             __longlong_as_double((long long)a.outcome->least));
+    const bool equilibrates = is_to_equilibrate(a);
     auto scale_of = [&](T entry) {
         const double size = fabs((double)real_part(entry)); /* Hermitian: there is no other part */
         return equilibrates && size > 0 ? (R)scale_over_root(1, size, sizeof(R) == 4) : (R)1;
