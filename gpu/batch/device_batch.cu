@@ -5,33 +5,23 @@
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/batch/refine.cuh"
 #include "gpu/device/device.cuh"
+#include "gpu/device/value_sums.cuh"
 #include <cfloat>
 #include <cstring>
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static int64_t round_up_to_256(int64_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
 /* Tables, copied or only placed; row_of and its like are the pattern's. */
 static void put_tables(uploader *u, const batch_shape *s, device_batch *t)
 {
     const batch_tables *g = s->tables;
-    const value_sums *sums = s->sums;
-    t->sums = *sums;
     t->front = u->put(g->front, g->fronts);
     t->row = u->put(g->row, g->rows);
     t->row_of = u->put(s->fronts->row_of, g->n);
     t->start = u->put(s->full->start, (int64_t)g->n + 1);
     t->column = u->put(s->full->column, s->full->start[g->n]);
     t->source = u->put(s->full->source, s->full->start[g->n]);
-    t->sums.diagonal = const_cast<int32_t *>(u->put(sums->diagonal, g->n));
-    if (sums->start) {
-        t->sums.start = const_cast<int32_t *>(u->put(sums->start, sums->entries + 1));
-        t->sums.source = const_cast<uint32_t *>(u->put(sums->source, s->given));
-    }
+    t->sums = put_value_sums(u, s->sums, s->given);
 }
 
 /* Outcomes of all items, then what is wrong with values. */
@@ -45,8 +35,8 @@ static int64_t place_items(char *base, const batch_shape *s, device_batch *t)
     parts all;
     const int64_t n = s->tables->n, count = s->count, size = type_bytes(s->type);
     const auto part = [&](int64_t bytes) -> void * { return base + all.place(bytes); };
-    t->panel_bytes = round_up_to_256(s->program->panel_scalars * size);
-    t->value_bytes = round_up_to_256(s->sums->entries * size);
+    t->panel_bytes = part_bytes(s->program->panel_scalars * size);
+    t->value_bytes = part_bytes(s->sums->entries * size);
     t->panel = part(count * t->panel_bytes);
     t->value = part(count * t->value_bytes);
     t->work = part(count * n * size);
@@ -141,22 +131,6 @@ static cudaError_t put_list(const device_batch *t, const int32_t *list, int64_t 
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-template <typename T> static __device__ __forceinline__ bool all_finite(T a)
-{
-    if constexpr (scalar<T>::is_complex)
-        return isfinite(a.re) && isfinite(a.im);
-    else
-        return isfinite(a);
-}
-
-template <typename T> static __device__ __forceinline__ bool same(T a, T b)
-{
-    if constexpr (scalar<T>::is_complex)
-        return a.re == b.re && a.im == b.im;
-    else
-        return a == b;
-}
-
 template <typename T> struct sum_arguments {
     value_sums s;
     item_blocks<const T> given;
@@ -175,38 +149,17 @@ static __global__ void __launch_bounds__(256)
     const T *const given = a.given.of(item);
     T *const value =
         reinterpret_cast<T *>(reinterpret_cast<char *>(a.value) + item * a.value_bytes);
-    int wrong = 0;
-    for (int64_t p = threadIdx.x; p < a.s.entries; p += blockDim.x) {
-        T lower = {}, upper = {};
-        bool is_mirrored = false;
-        if (!a.s.start)
-            lower = given[p];
-        else
-            for (int32_t q = a.s.start[p]; q < a.s.start[p + 1]; q++) {
-                const uint32_t source = a.s.source[q];
-                const T v = given[source >> 1];
-                if (source & 1) {
-                    upper = upper + v;
-                    is_mirrored = true;
-                } else
-                    lower = lower + conjugate_if(v, a.s.conjugates);
-            }
-        if (!all_finite(lower) || !all_finite(upper))
-            wrong |= BATCH_NOT_FINITE;
-        else if (is_mirrored && !same(upper, conjugate_if(lower, a.s.is_hermitian)))
-            wrong |= BATCH_NOT_MIRRORED;
-        value[p] = lower;
-    }
+    bool finite = true, symmetric = true;
+    for (int64_t p = threadIdx.x; p < a.s.entries; p += blockDim.x)
+        value[p] = sum_of_entry(a.s, given, p, &finite, &symmetric);
     __syncthreads();
-    if constexpr (scalar<T>::is_complex)
-        for (int j = (int)threadIdx.x; a.s.is_hermitian && j < a.s.n; j += (int)blockDim.x)
-            if (value[a.s.diagonal[j]].im != 0)
-                wrong |= BATCH_NOT_MIRRORED;
-    const int finite = __syncthreads_or(wrong & BATCH_NOT_FINITE),
-              mirrored = __syncthreads_or(wrong & BATCH_NOT_MIRRORED);
+    for (int j = (int)threadIdx.x; a.s.is_hermitian && j < a.s.n; j += (int)blockDim.x)
+        symmetric &= is_real(value[a.s.diagonal[j]]);
+    finite = __syncthreads_and(finite);
+    symmetric = __syncthreads_and(symmetric);
     if (threadIdx.x == 0)
         a.unsound[blockIdx.x] =
-            (finite ? BATCH_NOT_FINITE : 0) | (mirrored ? BATCH_NOT_MIRRORED : 0);
+            (finite ? 0 : BATCH_NOT_FINITE) | (symmetric ? 0 : BATCH_NOT_MIRRORED);
 }
 
 template <typename T> static item_blocks<T> blocks_of(const batch_places *p)

@@ -101,13 +101,19 @@ static inline libsolver_status device_buffer_reserve(device_buffer *b, int64_t b
     return LIBSOLVER_OK;
 }
 
+/* What a part of an allocation takes, so that the next one begins where any type may. */
+static inline int64_t part_bytes(int64_t size)
+{
+    return (size + 255) / 256 * 256;
+}
+
 /* Parts of one allocation, one behind the other. */
 struct parts {
     int64_t bytes = 0;
     int64_t place(int64_t size)
     {
         const int64_t at = bytes;
-        bytes += (size + 255) / 256 * 256;
+        bytes += part_bytes(size);
         return at;
     }
 };

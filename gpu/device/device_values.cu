@@ -4,7 +4,7 @@
 #include "gpu/device/device_values.h"
 #include "base/type.h"
 #include "dense/cuda/device/launch.cuh"
-#include "gpu/device/device.cuh"
+#include "gpu/device/value_sums.cuh"
 
 constexpr int THREADS = 256;
 
@@ -76,30 +76,6 @@ extern "C" libsolver_status device_values_get_sums(const device_values *v, void 
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-template <typename T> static __device__ bool is_finite(T a)
-{
-    if constexpr (scalar<T>::is_complex)
-        return isfinite(a.re) && isfinite(a.im);
-    else
-        return isfinite(a);
-}
-
-template <typename T> static __device__ bool is_equal(T a, T b)
-{
-    if constexpr (scalar<T>::is_complex)
-        return a.re == b.re && a.im == b.im;
-    else
-        return a == b;
-}
-
-template <typename T> static __device__ bool is_real(T a)
-{
-    if constexpr (scalar<T>::is_complex)
-        return a.im == 0;
-    else
-        return true;
-}
-
 /* sum := the values given of each entry, one after the other. */
 template <typename T>
 static __global__ void sum_kernel(value_sums s, const T *given, T *sum, value_flaws *flaws)
@@ -107,25 +83,8 @@ static __global__ void sum_kernel(value_sums s, const T *given, T *sum, value_fl
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
                   step = (int64_t)gridDim.x * blockDim.x;
     bool finite = true, symmetric = true;
-    for (int64_t p = first; p < s.entries; p += step) {
-        T lower = {}, upper = {};
-        bool is_mirrored = false;
-        if (!s.start)
-            lower = given[p];
-        else
-            for (int32_t q = s.start[p]; q < s.start[p + 1]; q++) {
-                const uint32_t source = s.source[q];
-                const T v = given[source >> 1];
-                if (source & 1) {
-                    upper = upper + v;
-                    is_mirrored = true;
-                } else
-                    lower = lower + conjugate_if(v, s.conjugates);
-            }
-        finite &= is_finite(lower) && is_finite(upper);
-        symmetric &= !is_mirrored || is_equal(upper, conjugate_if(lower, s.is_hermitian));
-        sum[p] = lower;
-    }
+    for (int64_t p = first; p < s.entries; p += step)
+        sum[p] = sum_of_entry(s, given, p, &finite, &symmetric);
     if (!finite)
         flaws->nonfinite = 1;
     if (!symmetric)
@@ -154,10 +113,7 @@ static __global__ void diagonal_kernel(value_sums s, const T *sum, const T *shif
 template <typename T>
 static int64_t place_sums(device_values *v, uploader *u, const value_sums *s, int64_t given)
 {
-    v->sums = *s;
-    v->sums.diagonal = const_cast<int32_t *>(u->put(s->diagonal, s->n));
-    v->sums.start = s->start ? const_cast<int32_t *>(u->put(s->start, s->entries + 1)) : nullptr;
-    v->sums.source = s->source ? const_cast<uint32_t *>(u->put(s->source, given)) : nullptr;
+    v->sums = put_value_sums(u, s, given);
     v->sum = const_cast<T *>(u->put((const T *)nullptr, s->entries));
     v->shift = const_cast<T *>(u->put((const T *)nullptr, s->n));
     return u->all.bytes;
