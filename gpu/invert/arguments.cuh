@@ -39,12 +39,6 @@ template <typename T> __device__ __forceinline__ real_of<T> modulus(T a)
         return fabs(a);
 }
 
-/* The greater one; a NaN stays. */
-__device__ __forceinline__ double worse(double a, double b)
-{
-    return a != a || a >= b ? a : b;
-}
-
 /* One thread: most := the greater one. */
 __device__ __forceinline__ void gather_growth(uint64_t *word, double growth)
 {
@@ -58,7 +52,7 @@ __device__ __forceinline__ void gather_growth(uint64_t *word, double growth)
 __device__ __forceinline__ double worst_of_warp(double a)
 {
     for (int mask = 16; mask > 0; mask /= 2)
-        a = worse(a, __shfl_xor_sync(~0u, a, mask));
+        a = worse_growth(a, __shfl_xor_sync(~0u, a, mask));
     return a;
 }
 

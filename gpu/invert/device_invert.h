@@ -177,6 +177,16 @@ typedef struct largest_growth {
     double of_group, of_root;
 } largest_growth;
 
+/* The worse one of two growths: a NaN stays. */
+#ifdef __cplusplus
+constexpr /* so that device code may call it */
+#endif
+    static inline double
+    worse_growth(double a, double b)
+{
+    return a != a || a >= b ? a : b;
+}
+
 /* Zeroed but for device and stream.  Buffers are used again by the next pattern and factor. */
 typedef struct device_inverter {
     int device;

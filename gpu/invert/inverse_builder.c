@@ -64,7 +64,7 @@ static void collect_growth(const invert_tables *t, int of_roots, const double *p
         const double *of = part + p->smalls + p->tiled[q].first_strip;
         double worst = 0;
         for (int32_t a = 0; a < p->tiled[q].nb; a++)
-            worst = worst != worst || worst >= of[a] ? worst : of[a]; /* NaN stays */
+            worst = worse_growth(worst, of[a]);
         growth[t->of_tiled[q]] = worst;
     }
 }

@@ -170,7 +170,7 @@ __device__ __forceinline__ double worst_of_block(double mine)
         of_warp[threadIdx.x / 32] = mine;
     __syncthreads();
     for (int w = 1; w < SMALL_WARPS; w++)
-        mine = worse(mine, of_warp[w]);
+        mine = worse_growth(mine, of_warp[w]);
     return mine;
 }
 

@@ -123,45 +123,39 @@ static void add_doubling(group_tasks *t, int kind, int32_t s)
     }
 }
 
+/* The item of W or G at that place, with rows before `end` and sums from strip `from` on. */
+static void add_item_at(group_tasks *t, int kind, int32_t row, int32_t rows, int32_t end,
+                        int32_t column, int32_t from)
+{
+    const int32_t nb = t->group[t->q].nb, columns = nb - column;
+    const product_item item = {.group = t->q,
+                               .kind = kind,
+                               .row = row,
+                               .rows = end - row < rows ? end - row : rows,
+                               .column = column,
+                               .columns =
+                                   columns < PRODUCT_ITEM_COLUMNS ? columns : PRODUCT_ITEM_COLUMNS,
+                               .from = from,
+                               .to = nb};
+    add_item(t, &item);
+}
+
 static void add_below(group_tasks *t)
 {
-    const int32_t q = t->q, nb = t->group[q].nb, end = t->group[q].tile_rows,
+    const int32_t nb = t->group[t->q].nb, end = t->group[t->q].tile_rows,
                   rows = item_rows((int64_t)nb * (end - nb));
     for (int32_t column = 0; column < nb; column += PRODUCT_ITEM_COLUMNS)
-        for (int32_t row = nb; row < end; row += rows) {
-            const product_item item = {.group = q,
-                                       .kind = PRODUCT_W,
-                                       .row = row,
-                                       .rows = end - row < rows ? end - row : rows,
-                                       .column = column,
-                                       .columns = nb - column < PRODUCT_ITEM_COLUMNS
-                                                      ? nb - column
-                                                      : PRODUCT_ITEM_COLUMNS,
-                                       .from = column,
-                                       .to = nb};
-            add_item(t, &item);
-        }
+        for (int32_t row = nb; row < end; row += rows)
+            add_item_at(t, PRODUCT_W, row, rows, end, column, column);
 }
 
 /* The lower triangle of G, and what of its upper one shares items with it. */
 static void add_gram(group_tasks *t)
 {
-    const int32_t q = t->q, nb = t->group[q].nb, rows = item_rows((int64_t)nb * (nb + 1) / 4);
+    const int32_t nb = t->group[t->q].nb, rows = item_rows((int64_t)nb * (nb + 1) / 4);
     for (int32_t row = 0; row < nb; row += rows)
-        for (int32_t column = 0; column < row + rows && column < nb;
-             column += PRODUCT_ITEM_COLUMNS) {
-            const product_item item = {.group = q,
-                                       .kind = PRODUCT_G,
-                                       .row = row,
-                                       .rows = nb - row < rows ? nb - row : rows,
-                                       .column = column,
-                                       .columns = nb - column < PRODUCT_ITEM_COLUMNS
-                                                      ? nb - column
-                                                      : PRODUCT_ITEM_COLUMNS,
-                                       .from = row,
-                                       .to = nb};
-            add_item(t, &item);
-        }
+        for (int32_t column = 0; column < row + rows && column < nb; column += PRODUCT_ITEM_COLUMNS)
+            add_item_at(t, PRODUCT_G, row, rows, nb, column, row);
 }
 
 /* The tasks of group q. */

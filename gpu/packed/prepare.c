@@ -36,19 +36,13 @@ static libsolver_status invert_tree(environment *env, const factor_tree *tree, p
     return LIBSOLVER_INTERNAL;
 }
 
-/* The greater one; a NaN stays. */
-static double worse(double a, double b)
-{
-    return a != a || a >= b ? a : b;
-}
-
 static void find_largest(prepared_solve *s)
 {
     const double *growth = s->growths, *root_growth = growth + s->grouped.count;
     s->largest = (largest_growth){0};
     for (int32_t i = 0; i < s->grouped.count; i++)
-        s->largest = (largest_growth){worse(growth[i], s->largest.of_group),
-                                      worse(root_growth[i], s->largest.of_root)};
+        s->largest = (largest_growth){worse_growth(growth[i], s->largest.of_group),
+                                      worse_growth(root_growth[i], s->largest.of_root)};
 }
 
 /* The values of the program at hand, and how its inverses grow. */

@@ -49,12 +49,6 @@ libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *
     return LIBSOLVER_OK;
 }
 
-/* The greater one; a NaN stays. */
-static double worse(double a, double b)
-{
-    return a != a || a >= b ? a : b;
-}
-
 /* What is put on a stream. */
 typedef struct inversion {
     emulated_inversion e;
@@ -69,12 +63,12 @@ static void gather_growth(const inversion *v)
     const int64_t grown = p->smalls + p->strips;
     double largest[2] = {0, 0};
     for (int64_t q = 0; q < grown; q++)
-        largest[0] = worse(v->e.growth[q], largest[0]);
+        largest[0] = worse_growth(v->e.growth[q], largest[0]);
     for (int32_t q = p->smalls - p->small_roots.count; q < p->smalls; q++)
-        largest[1] = worse(v->e.root_growth[q], largest[1]);
+        largest[1] = worse_growth(v->e.root_growth[q], largest[1]);
     for (int32_t s = 0; s < p->strips; s++)
         if (p->tiled[p->strip[s].group].root >= 0)
-            largest[1] = worse(v->e.root_growth[p->smalls + s], largest[1]);
+            largest[1] = worse_growth(v->e.root_growth[p->smalls + s], largest[1]);
     gathered_growth *g = (gathered_growth *)(v->e.root_growth + grown);
     memset(g, 0, sizeof *g);
     memcpy(&g->of_group, largest, sizeof g->of_group);

@@ -26,12 +26,6 @@ static void complain(inverter *t, int condition, const char *what)
         t->wrong = what;
 }
 
-/* The greater one; a NaN stays. */
-static double worse(double a, double b)
-{
-    return a != a || a >= b ? a : b;
-}
-
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
 static scalar *in_workspace(inverter *t, int64_t at)
@@ -203,7 +197,7 @@ static double largest_sum(inverter *t, const strip_work *w, const real *vector)
             for (int32_t c = 0; c < SQUARE; c++)
                 sum += scalar_abs(tile_l(t, w->g, w->strip->number, b)[square_at(row, c)]) *
                        vector[((int64_t)w->g->first_strip + b) * SQUARE + c];
-        largest = worse(sum, largest);
+        largest = worse_growth(sum, largest);
     }
     return largest;
 }
@@ -496,7 +490,7 @@ static double small_largest(const small_work *w)
 {
     double largest = 0;
     for (int32_t i = 0; i < w->k; i++)
-        largest = worse(w->sum[i], largest);
+        largest = worse_growth(w->sum[i], largest);
     return largest;
 }
 
