@@ -1,4 +1,5 @@
-/* gpu/device/value_sums.cuh: thread scope: entries of A as sums of the values given, and their check
+/* gpu/device/value_sums.cuh: thread scope: entries of A as sums of the values given, and their
+ * check
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_DEVICE_VALUE_SUMS_CUH
 #define GPU_DEVICE_VALUE_SUMS_CUH
