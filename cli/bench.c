@@ -144,11 +144,10 @@ static size_t scalar_bytes(libsolver_type type)
 static profile_facts facts_of(const bench_run *run, libsolver_device *device)
 {
     libsolver_analysis_info analysis;
-    int count = 0;
+    const char *name = device_name(LIBSOLVER_BACKEND_GPU, run->session.options.device, device);
     libsolver_analysis_query(run->session.analysis, &analysis);
-    const libsolver_status status = libsolver_devices(1, device, &count);
     return (profile_facts){.name = run->problem.name,
-                           .device = status == LIBSOLVER_OK && count > 0 ? device->name : NULL,
+                           .device = name,
                            .n = analysis.n,
                            .factor_nnz = analysis.factor_nnz,
                            .stream = run->solve[0],
@@ -162,11 +161,15 @@ static int profile_solves(bench_run *run, failure *f)
 {
     libsolver_vectors b = dense_view(&run->b, 1), x = b;
     libsolver_device device;
+    profile p;
     b.values = run->device_b;
     x.values = run->device_x;
     b.place = x.place = LIBSOLVER_DEVICE;
     const profile_facts facts = facts_of(run, &device);
-    return traces_store(&run->session, run->workspace, &b, &x, run->settings->profile, &facts, f);
+    if (!traces_solve(&run->session, run->workspace, &b, &x, &p, f))
+        traces_store_solve(&p, &facts, run->settings->profile, f);
+    profile_free(&p);
+    return f->code;
 }
 
 /* Refactorizations of values in device memory, where the factor is made there. */
@@ -313,7 +316,7 @@ static const char *backend_device(const session *s, libsolver_device *device)
 {
     libsolver_factor_info factor;
     libsolver_info(s->factor, &factor);
-    return s->factor ? device_name(factor.backend_solve, device) : NULL;
+    return s->factor ? device_name(factor.backend_solve, s->options.device, device) : NULL;
 }
 
 static void write_line(const bench_run *run, const failure *f, json *j)

@@ -9,6 +9,11 @@
 #define REPEATS 15 /* of which the median is taken, after WARM more */
 #define WARM 3
 
+int device_use(int device)
+{
+    return cudaSetDevice(device) != cudaSuccess;
+}
+
 void *device_stream_create(void)
 {
     cudaStream_t stream = NULL;

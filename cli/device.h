@@ -8,6 +8,10 @@
 
 #include <stddef.h>
 
+/* The device that the following calls of this thread are for: not 0, there is none of that number.
+ */
+int device_use(int device);
+
 /* A stream that does not wait for the legacy default one; NULL without a GPU. */
 void *device_stream_create(void);
 void device_stream_free(void *stream);

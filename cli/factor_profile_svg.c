@@ -20,11 +20,12 @@ static_assert((int)FACTOR_KINDS <= (int)SVG_PAINTS, "each kind has a paint of it
 static void draw_title(const factor_profile *p, const profile_facts *facts, output *o)
 {
     profile_facts_svg(facts, "one factorization", o);
-    output_print(o,
-                 "<text x=\"8\" y=\"40\">Ready to solve: %s ms, from values on the host %s. Alone, "
-                 "traced: %s ms, %s GFlop/s; ",
-                 timeline_number(1e3 * facts->refactorize_device, 3).text,
-                 timeline_number(1e3 * facts->refactorize, 3).text,
+    output_print(o, "<text x=\"8\" y=\"40\">");
+    if (!isnan(facts->refactorize_device))
+        output_print(o, "Ready to solve: %s ms, from values on the host %s. ",
+                     timeline_number(1e3 * facts->refactorize_device, 3).text,
+                     timeline_number(1e3 * facts->refactorize, 3).text);
+    output_print(o, "Alone, traced: %s ms, %s GFlop/s; ",
                  timeline_number(1e3 * p->time.seconds, 3).text,
                  timeline_number(1e-9 * p->all.flops / p->time.seconds, 0).text);
     output_print(o, "%" PRId64 " tasks in %d levels, whose longest tasks sum to %s ms.</text>\n",

@@ -8,7 +8,6 @@
 #include "short_number.h"
 #include "spy.h"
 #include "svg.h"
-#include "traces.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -120,7 +119,7 @@ static void write_facts(const report *r, output *o)
         row(o, "operations foreseen", short_count(r->analysis.factor_flops, "flop").text);
     }
     if (r->factorized) {
-        const char *name = device_name(r->factor.backend_solve, &device);
+        const char *name = device_name(r->factor.backend_solve, r->device, &device);
         row(o, "factor",
             r->factor.kind == LIBSOLVER_KIND_SPD ? "A = L L^T (Cholesky)" : "A = L D L^T");
         row(o, "factorized, solved on",
@@ -314,32 +313,6 @@ static void write_matrix(const report *r, const session *at_work, output *o)
     room_free(d.panel);
 }
 
-/* A factorization of the same values, traced by the device's clock. */
-static void write_timeline(const report *r, session *at_work, output *o)
-{
-    failure untraced = {0};
-    factor_profile p = {0};
-    const int64_t tasks = traces_factor_tasks(at_work);
-    if (tasks == 0)
-        return;
-    const profile_facts facts = {.name = r->path,
-                                 .n = r->matrix->n,
-                                 .factor_nnz = r->factor.factor_nnz,
-                                 .stream = NAN,
-                                 .graph = NAN,
-                                 .refactorize = NAN,
-                                 .refactorize_device = NAN};
-    heading(o, "What the GPU did in a factorization");
-    if (traces_factor(at_work, tasks, &p, &untraced))
-        output_print(o, "<p class=\"note\">It could not be traced.</p>\n");
-    else {
-        output_print(o, "<div class=\"wide\">\n");
-        factor_profile_svg(&p, &facts, o);
-        output_print(o, "</div>\n");
-    }
-    factor_profile_free(&p);
-}
-
 int html_report(const report *r, session *at_work, const char *path, failure *f)
 {
     output o;
@@ -365,8 +338,8 @@ int html_report(const report *r, session *at_work, const char *path, failure *f)
         write_memory(r, &o);
     if (r->analyzed)
         write_matrix(r, at_work, &o);
-    if (r->solved && r->factor.backend_factorize == LIBSOLVER_BACKEND_GPU)
-        write_timeline(r, at_work, &o);
+    if (r->solved)
+        html_timelines(r, at_work, &o);
     output_print(&o, "</body></html>\n");
     return output_close(&o, true, f);
 }

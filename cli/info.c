@@ -31,7 +31,6 @@ static libsolver_status probe(libsolver_type type, const libsolver_options *opti
 
 /* What is asked for one after the other: precisions, orderings, backends. */
 #define NAMES 4
-#define DEVICES 16
 typedef struct list {
     const char *title;
     int count;
@@ -44,7 +43,7 @@ typedef struct facts {
     int threads;
     libsolver_status devices_status;
     int device_count;
-    libsolver_device devices[DEVICES];
+    libsolver_device devices[MOST_DEVICES];
 } facts;
 
 static void find_facts(facts *w)
@@ -75,9 +74,9 @@ static void find_facts(facts *w)
         options.backend = (libsolver_backend)(LIBSOLVER_BACKEND_CPU + k);
         w->backends.built[k] = probe(LIBSOLVER_D, &options, NULL) != LIBSOLVER_NOT_BUILT;
     }
-    w->devices_status = libsolver_devices(DEVICES, w->devices, &w->device_count);
+    w->devices_status = libsolver_devices(MOST_DEVICES, w->devices, &w->device_count);
     w->device_count = w->devices_status < 0 ? 0 : w->device_count;
-    w->device_count = w->device_count > DEVICES ? DEVICES : w->device_count;
+    w->device_count = w->device_count > MOST_DEVICES ? MOST_DEVICES : w->device_count;
 }
 
 static void print_list(const list *l)

@@ -17,16 +17,18 @@ static const char *const state_names[PROFILE_STATES] = {"waiting for bytes", "wa
 static void draw_title(const profile *p, const profile_facts *facts, output *o)
 {
     profile_facts_svg(facts, "one solve", o);
-    output_print(
-        o,
-        "<text x=\"8\" y=\"40\">%s us on a stream, %s us in a graph, %s us traced. Floors: %s us "
-        "for %.1f MB at %s TB/s, %s us for %d "
-        "levels of %.2f us.</text>\n",
-        timeline_number(1e6 * facts->stream, 1).text, timeline_number(1e6 * facts->graph, 1).text,
-        timeline_number(1e6 * p->time.seconds, 1).text,
-        timeline_number(1e6 * p->bytes_floor, 1).text, 1e-6 * (double)p->bytes,
-        timeline_number(1e-12 * p->bytes_per_second, 2).text,
-        timeline_number(1e6 * p->chain_floor, 1).text, p->levels, 1e6 * PROFILE_STEP);
+    output_print(o, "<text x=\"8\" y=\"40\">");
+    if (!isnan(facts->stream))
+        output_print(o, "%s us on a stream, %s us in a graph, ",
+                     timeline_number(1e6 * facts->stream, 1).text,
+                     timeline_number(1e6 * facts->graph, 1).text);
+    output_print(o,
+                 "%s us traced. Floors: %s us for %.1f MB at %s TB/s, %s us for %d levels of %.2f "
+                 "us.</text>\n",
+                 timeline_number(1e6 * p->time.seconds, 1).text,
+                 timeline_number(1e6 * p->bytes_floor, 1).text, 1e-6 * (double)p->bytes,
+                 timeline_number(1e-12 * p->bytes_per_second, 2).text,
+                 timeline_number(1e6 * p->chain_floor, 1).text, p->levels, 1e6 * PROFILE_STEP);
     for (int s = 0; s < PROFILE_STATES; s++) {
         char text[64];
         snprintf(text, sizeof text, "%s (%.0f %%)", state_names[s], 100 * p->time.part[s]);

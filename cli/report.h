@@ -29,6 +29,7 @@ typedef struct report {
     double forward_error; /* NaN: no solution, or none is known to compare with */
     double tolerance;
     int precision;           /* asked for, see options.h */
+    int device;              /* the GPU that is used where one is */
     double asymmetry;        /* that was taken out of the matrix, as part of its largest entry */
     double *backward_errors; /* solved: nrhs */
     bool bounded;            /* these two are there: */
@@ -69,7 +70,8 @@ void json_schema(const char *of, json *j);
 const char *kind_name(libsolver_kind kind);
 const char *backend_name(libsolver_backend backend);
 /* Name of the device that solves, kept in *device; NULL where that is the CPU. */
-const char *device_name(libsolver_backend backend, libsolver_device *device);
+enum { MOST_DEVICES = 64 };
+const char *device_name(libsolver_backend backend, int index, libsolver_device *device);
 const char *ordering_name(libsolver_ordering ordering);
 
 #endif

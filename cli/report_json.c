@@ -45,7 +45,8 @@ static void write_backend(const report *r, json *j)
     json_open(j, "backend");
     json_string(j, "factorize", r->factorized ? backend_name(r->factor.backend_factorize) : NULL);
     json_string(j, "solve", r->factorized ? backend_name(r->factor.backend_solve) : NULL);
-    json_string(j, "device", r->factorized ? device_name(r->factor.backend_solve, &device) : NULL);
+    json_string(j, "device",
+                r->factorized ? device_name(r->factor.backend_solve, r->device, &device) : NULL);
     json_integer_or_null(j, "threads", r->factorized, r->factor.threads);
     json_string(j, "instruction_set", libsolver_instruction_set());
     json_null(j, "blas"); /* the library has kernels of its own */

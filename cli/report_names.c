@@ -43,11 +43,14 @@ const char *precision_name(int wanted, const triplets *a)
     return wanted != PRECISION_BY_MATRIX ? names[wanted] : a ? type_name(a->type) : NULL;
 }
 
-const char *device_name(libsolver_backend backend, libsolver_device *device)
+const char *device_name(libsolver_backend backend, int index, libsolver_device *device)
 {
+    libsolver_device all[MOST_DEVICES];
     int count = 0;
-    if (backend != LIBSOLVER_BACKEND_GPU || libsolver_devices(1, device, &count) < 0 || count < 1)
+    if (backend != LIBSOLVER_BACKEND_GPU || index >= MOST_DEVICES ||
+        libsolver_devices(MOST_DEVICES, all, &count) < 0 || index >= count)
         return NULL;
+    *device = all[index];
     return device->name;
 }
 

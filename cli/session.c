@@ -82,7 +82,8 @@ int session_begin(session *s, const settings *wanted, const char *name, const pr
         return f->code;
     }
     s->options.permutation = s->permutation;
-    if (s->options.backend == LIBSOLVER_BACKEND_GPU)
+    /* no such device: the context says so */
+    if (s->options.backend == LIBSOLVER_BACKEND_GPU && !device_use(s->options.device))
         s->options.stream = s->stream = device_stream_create();
     return session_check(s, libsolver_context_create(&s->options, &s->context), NULL, f);
 }

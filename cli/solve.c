@@ -238,6 +238,7 @@ int command_solve(const settings *s, failure *f)
     run.report = (report){.path = s->operands[0],
                           .tolerance = settings_tolerance(s),
                           .precision = s->precision,
+                          .device = (int)s->device,
                           .forward_error = NAN,
                           .seconds = {NAN, NAN, NAN, NAN, NAN, NAN}};
     char program[4096];

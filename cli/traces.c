@@ -1,4 +1,4 @@
-/* cli/traces.c: `libsolver bench`: solves and factorizations are traced, their profiles go to files
+/* cli/traces.c: solves and factorizations on a GPU are traced, their profiles go to files
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "traces.h"
 #include "device.h"
@@ -119,9 +119,8 @@ static int open_picture(output *o, const char *prefix, const char *name, const c
     return f->code;
 }
 
-int traces_store(session *s, libsolver_workspace *workspace, const libsolver_vectors *b,
-                 const libsolver_vectors *x, const char *prefix, const profile_facts *facts,
-                 failure *f)
+int traces_solve(session *s, libsolver_workspace *workspace, const libsolver_vectors *b,
+                 const libsolver_vectors *x, profile *p, failure *f)
 {
     traced t = {.session = s,
                 .workspace = workspace,
@@ -132,24 +131,26 @@ int traces_store(session *s, libsolver_workspace *workspace, const libsolver_vec
                 .end = end_of_solve_task};
     libsolver_status status =
         libsolver_solve_traced(s->factor, workspace, NULL, NULL, 0, NULL, &t.count);
+    *p = (profile){0};
     if (session_check(s, status, s->factor, f))
         return f->code;
     libsolver_task *task = fastest(&t, f);
-    profile p = {0};
+    if (task && !profile_make(task, t.count, device_copy_rate(), p))
+        no_memory(s, f);
+    room_free(task);
+    return f->code;
+}
+
+int traces_store_solve(const profile *p, const profile_facts *facts, const char *prefix, failure *f)
+{
     json j = {0};
     output o;
-    if (task && !profile_make(task, t.count, device_copy_rate(), &p))
-        no_memory(s, f);
-    else if (task) {
-        profile_json(&p, facts, &j);
-        if (!store_text(&j, prefix, facts->name, "json", f) &&
-            !open_picture(&o, prefix, facts->name, "svg", f)) {
-            profile_svg(&p, facts, &o);
-            output_close(&o, true, f);
-        }
+    profile_json(p, facts, &j);
+    if (!store_text(&j, prefix, facts->name, "json", f) &&
+        !open_picture(&o, prefix, facts->name, "svg", f)) {
+        profile_svg(p, facts, &o);
+        output_close(&o, true, f);
     }
-    profile_free(&p);
-    room_free(task);
     return f->code;
 }
 

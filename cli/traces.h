@@ -1,4 +1,4 @@
-/* cli/traces.h: `libsolver bench`: solves and factorizations are traced, their profiles go to files
+/* cli/traces.h: solves and factorizations on a GPU are traced, their profiles go to files
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef CLI_TRACES_H
 #define CLI_TRACES_H
@@ -10,11 +10,14 @@
 /* PREFIX.NAME.SUFFIX, to be freed by room_free; NULL: no memory. */
 char *traces_path(const char *prefix, const char *name, const char *suffix);
 
-/* Traces some solves of b, x in device memory and writes the profile of the fastest to
- * PREFIX.NAME.json and PREFIX.NAME.svg, characters of the name that are none of files as '_'. */
-int traces_store(session *s, libsolver_workspace *workspace, const libsolver_vectors *b,
-                 const libsolver_vectors *x, const char *prefix, const profile_facts *facts,
-                 failure *f);
+/* Traces some solves of b, x in device memory; the profile of the fastest, for profile_free in
+ * every case. */
+int traces_solve(session *s, libsolver_workspace *workspace, const libsolver_vectors *b,
+                 const libsolver_vectors *x, profile *p, failure *f);
+/* Writes it to PREFIX.NAME.json and PREFIX.NAME.svg, characters of the name that are none of files
+ * as '_'. */
+int traces_store_solve(const profile *p, const profile_facts *facts, const char *prefix,
+                       failure *f);
 
 /* The number of tasks of a factorization on the device, 0: the factor is made on the CPU. */
 int64_t traces_factor_tasks(const session *s);

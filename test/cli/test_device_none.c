@@ -21,6 +21,7 @@ static void every_call_says_that_there_is_none(void **state)
     int calls = 0, host = 7;
     void *block = &host;
     double seconds = 0, graph = 0;
+    assert_int_not_equal(device_use(0), 0);
     assert_null(device_stream_create());
     device_stream_free(NULL);
     assert_int_not_equal(device_array_create(&host, sizeof host, &block), 0);

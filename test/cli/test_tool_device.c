@@ -281,30 +281,62 @@ static void a_trace_that_fails_is_in_the_json(void **state)
     assert_true(traced >= 2);
 }
 
-/* Also where a call of the traced factorization fails: the solution is there all the same. */
+static const char *const page_words[] = {"libsolver", "solve", "lap2d:12", "--backend", "gpu",
+                                         "--device",  "1",     "--html",   "#.html",    NULL};
+
+/* Of the device that was asked for. */
 static void the_page_has_the_device_s_time(void **state)
 {
     (void)state;
-    static const char *const words[] = {"libsolver", "solve",  "lap2d:12", "--backend",
-                                        "gpu",       "--html", "#.html",   NULL};
     failure f;
-    fake_reset();
-    run(words, &f);
+    small_device();
+    fake.devices = 2;
+    run(page_words, &f);
     assert_int_equal(f.code, EXIT_SOLVED);
-    const int64_t all = fake.calls;
+    assert_int_equal(fake.current, 1);
     const char *page = take(".html");
     assert_non_null(strstr(page, "What the GPU did in a factorization"));
-    assert_non_null(strstr(page, "fake device 0"));
+    assert_non_null(strstr(page, "What the GPU did in a solve"));
+    assert_non_null(strstr(page, "the one above was by substitution"));
+    assert_non_null(strstr(page, "one factorization on fake device 1"));
+    assert_non_null(strstr(page, "one solve on fake device 1"));
     assert_null(strstr(page, "It could not be traced"));
     assert_non_null(strstr(page, "</body></html>"));
-    fake_reset();
-    fake.left = all - 1;
-    run(words, &f);
-    assert_int_equal(f.code, EXIT_SOLVED);
+    const char *const fast[] = {"libsolver",     "solve",     "lap2d:12",
+                                "--backend=gpu", "--purpose", "latency",
+                                "--html",        "#.html",    NULL};
+    small_device();
+    run(fast, &f);
     page = take(".html");
-    assert_non_null(strstr(page, "SOLVED"));
-    assert_non_null(strstr(page, "It could not be traced"));
-    assert_non_null(strstr(page, "</body></html>"));
+    assert_non_null(strstr(page, "one solve on fake device 0"));
+    assert_null(strstr(page, "by substitution"));
+}
+
+/* Whatever call of what is traced fails: the solution is there all the same. */
+static void the_page_is_whole_without_a_trace(void **state)
+{
+    (void)state;
+    failure f;
+    int untraced = 0;
+    small_device();
+    fake.devices = 2;
+    run(page_words, &f);
+    const int64_t all = fake.calls;
+    take(".html");
+    for (int64_t k = 1; k <= 40; k++) {
+        small_device();
+        fake.devices = 2;
+        fake.left = all - k;
+        run(page_words, &f);
+        if (f.code) /* it was before the page */
+            break;
+        const char *page = take(".html");
+        untraced += occurrences(page, "It could not be traced");
+        assert_non_null(strstr(page, "SOLVED"));
+        assert_non_null(strstr(page, "</body></html>"));
+    }
+    assert_true(untraced >= 10);
+    fake_reset();
 }
 
 int main(void)
@@ -317,6 +349,7 @@ int main(void)
         cmocka_unit_test(the_device_refines_by_the_methods_asked_for),
         cmocka_unit_test(a_bench_profiles_solves_and_factorizations),
         cmocka_unit_test(the_page_has_the_device_s_time),
+        cmocka_unit_test(the_page_is_whole_without_a_trace),
         cmocka_unit_test(a_trace_that_fails_is_in_the_json),
     };
     snprintf(prefix, sizeof prefix, "test_tool_device.%ld", (long)getpid());

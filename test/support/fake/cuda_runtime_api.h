@@ -9,7 +9,11 @@
 #include "fake.h"
 #include <string.h>
 
-typedef enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 } cudaError_t;
+typedef enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidDevice = 101
+} cudaError_t;
 typedef enum cudaMemcpyKind {
     cudaMemcpyHostToDevice,
     cudaMemcpyDeviceToHost,
@@ -21,6 +25,13 @@ enum { cudaStreamNonBlocking = 1, cudaStreamCaptureModeThreadLocal = 1 };
 static inline cudaError_t cudaGetDeviceCount(int *count)
 {
     *count = fake.devices;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaSetDevice(int device)
+{
+    if (device >= fake.devices)
+        return cudaErrorInvalidDevice;
+    fake.current = device;
     return cudaSuccess;
 }
 static inline cudaError_t cudaGetLastError(void)

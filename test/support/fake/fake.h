@@ -30,6 +30,7 @@ typedef struct fake_device {
     int64_t calls, bytes, held; /* calls that may fail, so far; bytes and blocks of memory in use,
                                    the host's page-locked too */
     int looks;                  /* at the number of devices */
+    int current;                /* the device of CUDA's calls */
     const char *last;           /* the call that failed last */
 } fake_device;
 
