@@ -32,8 +32,7 @@ static profile_facts facts_of(const report *r, const session *s, const char *dev
 }
 
 /* A factorization of the same values, traced by the device's clock. */
-static void write_factorization(const report *r, session *at_work, const char *device,
-                                output *o)
+static void write_factorization(const report *r, session *at_work, const char *device, output *o)
 {
     failure untraced = {0};
     factor_profile p = {0};
@@ -65,9 +64,9 @@ static int trace_solve(const report *r, session *s, profile *p, failure *f)
         made_solution(a->n, 1, triplets_width(a), b.values);
         dense_set(&b);
         libsolver_vectors x = dense_view(&b, 1);
-        const size_t bytes = (size_t)a->n * (size_t)type_width(a->type) * (type_is_single(a->type) ? 4 : 8);
-        if (device_use(s->options.device) ||
-            device_array_create(x.values, bytes, &on_device))
+        const size_t bytes =
+            (size_t)a->n * (size_t)type_width(a->type) * (type_is_single(a->type) ? 4 : 8);
+        if (device_use(s->options.device) || device_array_create(x.values, bytes, &on_device))
             session_check(s, LIBSOLVER_CUDA, s->factor, f);
         else if (!session_check(s, libsolver_workspace_create(s->factor, 1, &workspace), s->factor,
                                 f)) {
@@ -84,8 +83,7 @@ static int trace_solve(const report *r, session *s, profile *p, failure *f)
 
 /* A solve with a factor that holds inverses: the tool solves once, by substitution where nothing
  * else was asked for, which is not traced. */
-static void write_solve(const report *r, const session *at_work, const char *device,
-                        output *o)
+static void write_solve(const report *r, const session *at_work, const char *device, output *o)
 {
     failure untraced = {0};
     profile p = {0};

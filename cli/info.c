@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "commands.h"
 #include "json.h"
+#include "libsolver_dense.h"
 #include "output.h"
 #include "report.h"
 #include <stdio.h>
@@ -41,7 +42,9 @@ typedef struct list {
 typedef struct facts {
     list precisions, orderings, backends;
     int threads;
-    libsolver_status devices_status;
+    libsolver_status gpu_code_status, devices_status;
+    libsolver_gpu_code gpu_code;
+    int cublas; /* version, see libsolver_dense.h */
     int device_count;
     libsolver_device devices[MOST_DEVICES];
 } facts;
@@ -74,6 +77,8 @@ static void find_facts(facts *w)
         options.backend = (libsolver_backend)(LIBSOLVER_BACKEND_CPU + k);
         w->backends.built[k] = probe(LIBSOLVER_D, &options, NULL) != LIBSOLVER_NOT_BUILT;
     }
+    w->cublas = libsolver_dense_cublas_version();
+    w->gpu_code_status = libsolver_gpu_code_query(&w->gpu_code);
     w->devices_status = libsolver_devices(MOST_DEVICES, w->devices, &w->device_count);
     w->device_count = w->devices_status < 0 ? 0 : w->device_count;
     w->device_count = w->device_count > MOST_DEVICES ? MOST_DEVICES : w->device_count;
@@ -90,14 +95,46 @@ static void print_list(const list *l)
 static void print_devices(const facts *w)
 {
     const libsolver_device *d = w->devices;
+    const bool is_uncountable = w->gpu_code_status >= 0 && w->devices_status < 0;
     printf("%-11s", "devices");
     if (w->device_count == 0)
-        printf("none%s%s\n", w->devices_status < 0 ? ": " : " found",
-               w->devices_status < 0 ? libsolver_context_message(NULL) : "");
+        printf("none%s%s\n", is_uncountable ? ": " : " found",
+               is_uncountable ? libsolver_context_message(NULL) : "");
     for (int k = 0; k < w->device_count; k++)
         printf("%s%d: %s, compute capability %d.%d, %d multiprocessors, %.1f GiB\n",
                k ? "           " : "", k, d[k].name, d[k].compute_major, d[k].compute_minor,
                d[k].multiprocessors, (double)d[k].bytes / (1 << 30));
+}
+
+/* "13.0" of 13000 */
+static const char *cuda_version(int version, char (*text)[16])
+{
+    snprintf(*text, sizeof *text, "%d.%d", version / 1000, version % 1000 / 10);
+    return *text;
+}
+
+/* "13.1.0" of 130100; NULL: there is none */
+static const char *cublas_version(int version, char (*text)[16])
+{
+    snprintf(*text, sizeof *text, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+    return version > 0 ? *text : NULL;
+}
+
+/* What there is for GPUs, whatever devices there are. */
+static void print_gpu_code(const facts *w)
+{
+    char toolkit[16], driver[16], cublas[16];
+    printf("GPU code   ");
+    if (w->gpu_code_status < 0)
+        printf("none: %s\n", libsolver_context_message(NULL));
+    else
+        printf("%s, by CUDA %s; %s%s\n", w->gpu_code.architectures,
+               cuda_version(w->gpu_code.toolkit, &toolkit),
+               w->gpu_code.driver ? "the driver is for CUDA " : "no driver",
+               w->gpu_code.driver ? cuda_version(w->gpu_code.driver, &driver) : "");
+    const char *version = cublas_version(w->cublas, &cublas);
+    printf("cuBLAS     %s%s\n", version ? version : libsolver_dense_message(),
+           version ? ", for contexts of libsolver_dense.h alone" : "");
 }
 
 static void print_facts(const facts *w)
@@ -109,6 +146,7 @@ static void print_facts(const facts *w)
     printf("threads    %d\n", w->threads);
     printf("processor  %s kernels\n", libsolver_instruction_set());
     printf("BLAS       none is called: products are libsolver's own\n");
+    print_gpu_code(w);
     print_devices(w);
 }
 
@@ -117,6 +155,19 @@ static void write_list(const list *l, json *j)
     json_open(j, l->title);
     for (int k = 0; k < l->count; k++)
         json_boolean(j, l->keys[k], l->built[k]);
+    json_close(j);
+}
+
+static void write_gpu_code(const facts *w, json *j)
+{
+    const bool is_there = w->gpu_code_status >= 0;
+    char text[16];
+    json_open(j, "gpu_code");
+    json_string(j, "architectures", is_there ? w->gpu_code.architectures : NULL);
+    json_string(j, "toolkit", is_there ? cuda_version(w->gpu_code.toolkit, &text) : NULL);
+    json_string(j, "driver",
+                is_there && w->gpu_code.driver ? cuda_version(w->gpu_code.driver, &text) : NULL);
+    json_string(j, "cublas", cublas_version(w->cublas, &text));
     json_close(j);
 }
 
@@ -130,6 +181,7 @@ static void write_facts(const facts *w, json *j)
     json_integer(j, "threads", w->threads);
     json_string(j, "instruction_set", libsolver_instruction_set());
     json_string(j, "blas", NULL); /* none is called */
+    write_gpu_code(w, j);
     json_open_list(j, "devices");
     for (int k = 0; k < w->device_count; k++) {
         const libsolver_device *d = &w->devices[k];

@@ -326,6 +326,13 @@ typedef struct libsolver_dense_options {
     uint64_t reserved[2];
 } libsolver_dense_options;
 
+/* Why dense calls on this machine answer NOT_BUILT: the library with the kernels,
+ * libsolver_cuda_dense, cannot be loaded, or for contexts, no cuBLAS is found; "": neither.  Loads
+ * both.  Valid for good. */
+LIBSOLVER_API const char *libsolver_dense_message(void);
+/* The version of the cuBLAS that contexts use, 10000 major + 100 minor + patch; 0: none. */
+LIBSOLVER_API int libsolver_dense_cublas_version(void);
+
 /* options: NULL for the defaults.  Waits for the device.  INVALID; NOT_BUILT: this build has no
  * CUDA, or no cuBLAS is found; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA. */
 LIBSOLVER_API libsolver_status libsolver_dense_create(const libsolver_dense_options *options,

@@ -623,6 +623,17 @@ typedef struct libsolver_device {
 LIBSOLVER_API libsolver_status libsolver_devices(int capacity, libsolver_device *devices,
                                                  int *count);
 
+typedef struct libsolver_gpu_code {
+    const char *architectures; /* machine code and, for later ones, PTX: "sm_90, compute_90" */
+    int toolkit; /* version of CUDA that it was compiled with, 1000 major + 10 minor */
+    int driver;  /* latest version of CUDA that the driver serves, 0: there is no driver */
+    uint64_t reserved[4];
+} libsolver_gpu_code;
+
+/* The code for GPUs that this build has, whatever devices there are.  NOT_BUILT as
+ * libsolver_devices, INVALID. */
+LIBSOLVER_API libsolver_status libsolver_gpu_code_query(libsolver_gpu_code *code);
+
 #ifdef __cplusplus
 }
 #endif

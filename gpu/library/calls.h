@@ -1,11 +1,12 @@
 /* gpu/library/calls.h: every function that is defined in CUDA files and called from C files or by
- * users, as a table that libsolver_cuda hands to libsolver
+ * users, as tables that the libraries with CUDA code hand to libsolver
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The CUDA code is twenty times the size of the rest and most users have no GPU for it, so it is a
- * library of its own, which is loaded when a GPU is first wanted (load.c).  libsolver has a
- * function of each name that calls the one in the table (forward.c).  A new function is a line
- * here; without it libsolver does not link. */
+ * The CUDA code is twenty times the size of the rest and most users have no GPU for it, so it is in
+ * libraries of its own, which are loaded when first wanted (load.c): that of the solver, and that
+ * of libsolver_dense.h, of which the solver calls nothing.  libsolver has a function of each name
+ * that calls the one in the table (forward.c).  A new function is a line here; without it libsolver
+ * does not link. */
 #ifndef GPU_LIBRARY_CALLS_H
 #define GPU_LIBRARY_CALLS_H
 
@@ -14,6 +15,7 @@
 #include "gpu/factor/device_outcome.h"
 #include "gpu/device/device_factor.h"
 #include "gpu/device/device_values.h"
+#include "gpu/device/build.h"
 #include "gpu/device/devices.h"
 #include "gpu/factor/device_factorizer.h"
 #include "gpu/invert/device_invert.h"
@@ -25,6 +27,7 @@
  * front; 0 without the library.  VOID: gives back what another call took, so there is nothing to do
  * where the library has not been loaded. */
 #define DEVICE_CALLS(STATUS, VALUE, VOID) \
+    STATUS(gpu_build_describe, (gpu_build * build, message * why), (build, why)) \
     STATUS(gpu_device_count, (int *count, message *why), (count, why)) \
     STATUS(gpu_device_describe, (int i, gpu_device *device, message *why), (i, device, why)) \
     STATUS(gpu_device_check, (int i, message *why), (i, why)) \
@@ -203,6 +206,7 @@
 
 /* The public ones (dense/libsolver_dense.h), which have no message. */
 #define DENSE_CALLS(STATUS, VALUE, VOID) \
+    VALUE(int, libsolver_dense_cublas_version, (void), ()) \
     VALUE(libsolver_trsv_options, libsolver_trsv_default_options, (void), ()) \
     VALUE(int64_t, libsolver_trsv_workspace_bytes, (int64_t n), (n)) \
     STATUS(libsolver_trsv_workspace_init, (void *workspace, int64_t bytes, void *stream), \
@@ -373,14 +377,24 @@
 #define CALL_POINTER(name, parameters, arguments) __typeof__(name) *name;
 #define CALL_POINTER_TYPED(type, name, parameters, arguments) __typeof__(name) *name;
 
-typedef struct device_calls {
-    /* Both must be those of the library that loads: no other has the same structs. */
+/* What each table begins with.  Both must be those of the library that loads: no other has the same
+ * structs. */
+typedef struct table_head {
     const char *version;
-    size_t bytes; /* of this struct */
+    size_t bytes; /* of the table */
+} table_head;
+
+typedef struct device_calls {
+    table_head head;
     DEVICE_CALLS(CALL_POINTER, CALL_POINTER_TYPED, CALL_POINTER)
+} device_calls;
+
+typedef struct dense_calls {
+    table_head head;
     DENSE_CALLS(CALL_POINTER, CALL_POINTER_TYPED, CALL_POINTER)
     __typeof__(libsolver_dense_create) *libsolver_dense_create;
-} device_calls;
+    __typeof__(libsolver_dense_message) *libsolver_dense_message;
+} dense_calls;
 
 #undef CALL_POINTER
 #undef CALL_POINTER_TYPED

@@ -6,9 +6,5 @@
 #define ENTRY_TYPED(type, name, parameters, arguments) .name = name,
 
 extern const device_calls libsolver_cuda_calls;
-LIBSOLVER_API const device_calls libsolver_cuda_calls = {.version = LIBRARY_VERSION,
-                                                         .bytes = sizeof(device_calls),
-                                                         DEVICE_CALLS(ENTRY, ENTRY_TYPED, ENTRY)
-                                                             DENSE_CALLS(ENTRY, ENTRY_TYPED, ENTRY)
-                                                                 .libsolver_dense_create =
-                                                             libsolver_dense_create};
+LIBSOLVER_API const device_calls libsolver_cuda_calls = {
+    .head = {LIBRARY_VERSION, sizeof(device_calls)}, DEVICE_CALLS(ENTRY, ENTRY_TYPED, ENTRY)};

@@ -1,5 +1,6 @@
 /* solver/phases/context.c: contexts and devices
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu/device/build.h"
 #include "gpu/device/devices.h"
 #include "solver/phases/context.h"
 #include "solver/phases/options.h"
@@ -131,6 +132,21 @@ libsolver_status libsolver_devices(int capacity, libsolver_device *devices, int 
 {
     message why = {0};
     const libsolver_status status = list_devices(capacity, devices, count, &why);
+    if (status < 0)
+        thread_message(&why);
+    return status;
+}
+
+libsolver_status libsolver_gpu_code_query(libsolver_gpu_code *code)
+{
+    message why = {0};
+    gpu_build build = {0};
+    const libsolver_status status =
+        code ? gpu_build_describe(&build, &why) : FAIL(&why, LIBSOLVER_INVALID, "code is NULL");
+    if (code)
+        *code = (libsolver_gpu_code){.architectures = build.architectures,
+                                     .toolkit = build.toolkit,
+                                     .driver = build.driver};
     if (status < 0)
         thread_message(&why);
     return status;

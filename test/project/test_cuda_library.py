@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The tool works without libsolver_cuda, and says why that cannot be had: it is absent, damaged, or of another version.
+"""The tool works without the libraries with CUDA code, and says why they cannot be had: absent, damaged, or of another
+version.
 
-usage: test_cuda_library.py TOOL LIBSOLVER.SO CUDA_LIBRARY_NAME, with CC in the environment
+usage: test_cuda_library.py TOOL LIBSOLVER.SO CUDA_LIBRARY_NAME CUDA_DENSE_LIBRARY_NAME, with CC in the environment
 SPDX-License-Identifier: BSD-3-Clause"""
 import json
 import os
@@ -15,7 +16,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from folder_case import FolderCase
 
-TOOL, LIBRARY, NAME = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
+TOOL, LIBRARY, NAME, DENSE = os.path.abspath(sys.argv[1]), *sys.argv[2:5]
 del sys.argv[1:]
 FIVE = pathlib.Path(__file__).resolve().parent.parent.parent / "data/five.mtx"
 
@@ -49,10 +50,11 @@ class CudaLibrary(FolderCase):
         (self.folder / NAME).write_bytes(b"no library")
         self.refuses(NAME, "file too short")
 
-    def compile(self, version, bytes_):
+    def compile(self, version, bytes_, name=NAME):
+        table = name.split(".")[0].removeprefix("lib") + "_calls"
         source = self.file("other.c", f"""#include <stddef.h>
-            const struct {{ const char *version; size_t bytes; }} libsolver_cuda_calls = {{"{version}", {bytes_}}};""")
-        subprocess.run([*shlex.split(os.environ["CC"]), "-shared", "-fPIC", str(source), "-o", str(self.folder / NAME)],
+            const struct {{ const char *version; size_t bytes; }} lib{table} = {{"{version}", {bytes_}}};""")
+        subprocess.run([*shlex.split(os.environ["CC"]), "-shared", "-fPIC", str(source), "-o", str(self.folder / name)],
             check=True)
 
     def test_of_another_version(self):
@@ -63,6 +65,18 @@ class CudaLibrary(FolderCase):
         version = self.run_tool("--version").stdout.split()[-1]
         self.compile(version, 16)
         self.refuses(version, "same build")
+
+    def cublas(self):
+        """What `info` says of the library with the dense calls, by which cuBLAS is found."""
+        lines = self.run_tool("info").stdout.splitlines()
+        return next(line for line in lines if line.startswith("cuBLAS"))
+
+    def test_the_dense_library_is_missed_for_its_own_reasons(self):
+        self.assertIn(f"{DENSE}: cannot open shared object file", self.cublas())
+        (self.folder / DENSE).write_bytes(b"no library")
+        self.assertIn("file too short", self.cublas())
+        self.compile("0.0.9", 1000, DENSE)
+        self.assertIn("0.0.9", self.cublas())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Documents name what exists: relative links of *.md lead somewhere, with their #headings; files of
 the repository that documents name in `code` exist; so do documents named in comments.  The
-picture of doc/architecture.md shows the rooms of test_rooms.py.
+picture of doc/architecture.md shows the rooms of test_rooms.py.  doc/functions.md has every public function.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import contextlib
@@ -10,6 +10,9 @@ import pathlib
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from test_exports import declared
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 TOPS = "base|bench|cli|data|dense|doc|examples|gpu|ordering|solver|test"
@@ -104,12 +107,22 @@ def check_picture():
     return wrong
 
 
+def check_functions():
+    """doc/functions.md names all functions of the public headers, and none besides."""
+    text = (REPOSITORY / "doc/functions.md").read_text()
+    headers = [REPOSITORY / name for name in ("base/libsolver_types.h", "solver/libsolver.h", "solver/libsolver_batch.h",
+        "dense/libsolver_dense.h")]
+    there, named = declared(headers), set(re.findall(r"`(libsolver_\w+)`", text))
+    return ([f"doc/functions.md: {name} is missing" for name in sorted(there - named)] +
+        [f"doc/functions.md: there is no function {name}" for name in sorted(named - there)])
+
+
 def main():
     files = files_of_repository()
     documents = [p for p in files if p.suffix == ".md"]
     sources = [p for p in files if p.suffix in {".c", ".h", ".cu", ".cuh", ".py", ".build"}]
     wrong = [w for p in documents for w in check_document(p) + check_code(p)] + [w for p in sources for w in check_comments(p)]
-    wrong += check_picture()
+    wrong += check_picture() + check_functions()
     if not documents or not sources:
         wrong.append("no documents or no sources were found")
     print(*wrong, sep="\n", end="\n" if wrong else "")

@@ -24,7 +24,8 @@ static void load(void)
         library = dlopen(names[k], RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL)
         return;
-    loaded = find(library, "cublasCreate_v2", &calls.create) &&
+    loaded = find(library, "cublasGetProperty", &calls.get_property) &&
+             find(library, "cublasCreate_v2", &calls.create) &&
              find(library, "cublasDestroy_v2", &calls.destroy) &&
              find(library, "cublasSetStream_v2", &calls.set_stream) &&
              find(library, "cublasSetWorkspace_v2", &calls.set_workspace) &&

@@ -33,6 +33,7 @@ typedef int cublas_herk(cublas_handle handle, int uplo, int trans, int n, int k,
                         const void *a, int lda, const void *beta, void *c, int ldc);
 
 typedef struct cublas_calls {
+    int (*get_property)(int part, int *value); /* of the version; part: 0 major, 1 minor, 2 patch */
     int (*create)(cublas_handle *handle);
     int (*destroy)(cublas_handle handle);
     int (*set_stream)(cublas_handle handle, void *stream);

@@ -1,6 +1,8 @@
 /* test/support/fake/fake.c: memory, streams and failures of the device that tests have on the host
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fake.h"
+#include "dense/libsolver_dense.h"
+#include "gpu/device/build.h"
 #include "gpu/device/devices.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +55,24 @@ libsolver_status gpu_device_count(int *count, message *why)
     return fake.counts_fail
                ? STEP_FAILED(why, LIBSOLVER_CUDA, "counting the devices", "it fails on demand")
                : LIBSOLVER_OK;
+}
+
+libsolver_status gpu_build_describe(gpu_build *build, message *why)
+{
+    (void)why;
+    *build = (gpu_build){.architectures = "fake", .toolkit = 13000, .driver = 13010};
+    return LIBSOLVER_OK;
+}
+
+/* Dense calls are not there. */
+int libsolver_dense_cublas_version(void)
+{
+    return 0;
+}
+
+const char *libsolver_dense_message(void)
+{
+    return "the fake device has no dense calls";
 }
 
 libsolver_status gpu_device_describe(int i, gpu_device *device, message *why)
