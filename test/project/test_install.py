@@ -93,6 +93,11 @@ class Headers(Case):
                 twice = self.file("header.c", f"#include <{header.name}>\n" * 2 + "typedef int nothing_else;\n")
                 run([*compiler, *flags("--cflags"), "-fsyntax-only", str(twice)])
 
+    def test_nothing_names_the_folder_it_was_built_in(self):
+        named = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file() and not path.is_symlink()
+            and any(str(folder).encode() in path.read_bytes() for folder in (REPOSITORY, BUILD))]
+        self.assertEqual(named, [])
+
     def test_each_compiles_alone_as_c99(self):
         self.compiles_alone("C99")
 
