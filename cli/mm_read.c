@@ -243,6 +243,7 @@ static int read_matrix(const char *path, bool symmetrize, triplets *a, int64_t *
         goto done;
     }
     a->n = (int32_t)m.rows;
+    a->is_pattern = m.field == MM_PATTERN;
     a->type = m.field == MM_COMPLEX ? LIBSOLVER_Z : LIBSOLVER_D;
     a->symmetry = m.symmetry == MM_HERMITIAN ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
     if (read_entries(&m, &raw))

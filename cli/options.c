@@ -143,6 +143,21 @@ static const option_entry *find_option(unsigned commands, const char *argument, 
     return NULL;
 }
 
+/* The option of a command that takes this word, for --mixed instead of --precision mixed; NULL:
+ * none, or several do. */
+static const option_entry *option_with_word(unsigned commands, const char *word)
+{
+    const option_entry *found = NULL;
+    for (const option_entry *o = option_table; o->name; o++)
+        if ((o->commands & commands) && o->kind == VALUE_CHOICE &&
+            choice_position(o->value, word) >= 0) {
+            if (found)
+                return NULL;
+            found = o;
+        }
+    return found;
+}
+
 static int unknown_option(const settings *s, const char *to, const char *argument, int length,
                           failure *f)
 {
@@ -158,6 +173,10 @@ static int unknown_option(const settings *s, const char *to, const char *argumen
             if (o->alias)
                 suggest(&near, given, o->alias, strlen(o->alias));
         }
+    const option_entry *of = option_with_word(s->command, given + strspn(given, "-"));
+    if (of)
+        return failure_set(f, EXIT_USAGE, "unknown option '%s'; did you mean %s %s?", given,
+                           of->name, given + strspn(given, "-"));
     return failure_set(f, EXIT_USAGE, "unknown option '%s'%s%s", given, suggest_text(&near).text,
                        *near.word ? "" : "; see libsolver --help");
 }
@@ -194,6 +213,11 @@ static int unknown_command(const char *name, failure *f)
     suggestion near = suggest_none(name);
     for (const command_entry *c = command_table; c->name; c++)
         suggest(&near, name, c->name, strlen(c->name));
+    suggest(&near, name, "--help", 6);
+    suggest(&near, name, "--version", 9);
+    if (find_option(~0U, name, strcspn(name, "=")))
+        return failure_set(f, EXIT_USAGE,
+                           "the command comes first, as in libsolver solve MATRIX %s", name);
     return failure_set(f, EXIT_USAGE, "unknown command '%s'%s%s", name, suggest_text(&near).text,
                        *near.word ? "" : "; see libsolver --help");
 }
@@ -201,6 +225,17 @@ static int unknown_command(const char *name, failure *f)
 static bool is_any(const char *text, const char *word, const char *other)
 {
     return strcmp(text, word) == 0 || strcmp(text, other) == 0;
+}
+
+/* A picture whose name promises what it is not. */
+static bool names_another_format(const char *path)
+{
+    static const char *const suffixes[] = {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".ps"};
+    const char *suffix = strrchr(path, '.');
+    for (size_t k = 0; suffix && k < sizeof suffixes / sizeof *suffixes; k++)
+        if (strcmp(suffix, suffixes[k]) == 0)
+            return true;
+    return false;
 }
 
 static int check_operands(settings *s, const command_entry *c, failure *f)
@@ -211,6 +246,9 @@ static int check_operands(settings *s, const command_entry *c, failure *f)
         return failure_set(f, EXIT_USAGE, "generate needs -o FILE");
     if (s->command == COMMAND_PLOT && !s->output)
         return failure_set(f, EXIT_USAGE, "plot needs -o FILE.svg");
+    if (s->command == COMMAND_PLOT && names_another_format(s->output))
+        return failure_set(f, EXIT_USAGE, "%s: the picture is written as SVG: -o FILE.svg",
+                           s->output);
     if (s->profile && s->backend != LIBSOLVER_BACKEND_GPU)
         return failure_set(f, EXIT_USAGE,
                            "--profile needs --backend gpu: it traces solves on a GPU");

@@ -5,6 +5,7 @@
 #include "report.h"
 #include "room.h"
 #include "session.h"
+#include "short_number.h"
 #include "spy.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,8 +24,8 @@ static int draw(const settings *s, const triplets *a, const libsolver_analysis_i
     snprintf(text[0], TEXT_ROOM, "A as given: %" PRId64 " entries", panel[0].entries);
     snprintf(text[1], TEXT_ROOM, "A in the order of elimination (%s)",
              ordering_name(info->ordering));
-    snprintf(text[2], TEXT_ROOM, "L: %" PRId64 " entries, %.3g Gflop", panel[2].entries,
-             1e-9 * info->factor_flops);
+    snprintf(text[2], TEXT_ROOM, "L: %" PRId64 " entries, %s", panel[2].entries,
+             short_count(info->factor_flops, "flop").text);
     const spy *const panels[] = {&panel[0], &panel[1], &panel[2]};
     const char *const texts[] = {text[0], text[1], text[2]};
     output o;
@@ -48,9 +49,9 @@ static int plot(const settings *s, const problem *p, session *at_work, failure *
             position[order[k]] = k;
         if (!draw(s, &p->a, &info, position, panels, f) && !s->quiet &&
             !output_is_printed(s->output))
-            printf("%s: order %" PRId64 ", ordering %s, %" PRId64 " entries in L, %.3g Gflop\n",
-                   s->output, n, ordering_name(info.ordering), info.factor_nnz,
-                   1e-9 * info.factor_flops);
+            printf("%s: order %" PRId64 ", ordering %s, %" PRId64 " entries in L, %s\n", s->output,
+                   n, ordering_name(info.ordering), info.factor_nnz,
+                   short_count(info.factor_flops, "flop").text);
     } else
         failure_memory(f, s->operands[0]);
     room_free(order);

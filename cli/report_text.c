@@ -19,6 +19,8 @@ void report_text_matrix(const report *r, FILE *to)
             triplets_width(a) == 2 ? "complex" : "real",
             a->symmetry == LIBSOLVER_HERMITIAN ? "Hermitian" : "symmetric",
             type_is_single(a->type) ? ", single precision" : "");
+    if (a->is_pattern)
+        fprintf(to, "           the file has a pattern alone: each entry is taken as 1\n");
     if (r->asymmetry > 0)
         fprintf(
             to,

@@ -13,6 +13,7 @@ typedef struct triplets {
     int64_t nnz, capacity;
     int32_t *rows, *columns; /* 0-based, row >= column */
     double *values;          /* one an entry for D and S, pairs (real, imaginary) for Z and C */
+    bool is_pattern;         /* the file had no values: each is 1 */
 } triplets;
 
 /* doubles of one value */
