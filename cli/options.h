@@ -57,7 +57,7 @@ typedef struct settings {
     int64_t delay_cap, memory_limit;            /* 0: not given */
     const char *json, *output, *profile, *html; /* NULL: not given */
     int method, residual;                       /* of refine */
-    bool quiet, compare, compare_precisions, error_bounds, symmetrize;
+    bool quiet, compare, compare_precisions, error_bounds, symmetrize, log;
 } settings;
 
 /* Reads the command line; operands point into arguments, which is reordered.  EXIT_USAGE. */

@@ -88,6 +88,8 @@ const option_entry option_table[] = {
      "solve with SuiteSparse's CHOLMOD too, where this build has it, and print both"},
     {"--quiet", NULL, NULL, ANALYZING, VALUE_NONE, 0, 0, FIELD(quiet), NULL, NULL,
      "no report, no progress"},
+    {"--log", NULL, NULL, ANALYZING, VALUE_NONE, 0, 0, FIELD(log), NULL, "log",
+     "on standard error, what the library decides on the way: kind, order, backend, attempts"},
     {"--format", NULL, "text|markdown|man|bash|json", COMMAND_HELP, VALUE_CHOICE, 0, 0,
      FIELD(help_format), "text", NULL,
      "the help as a Markdown table, a manual page, a completion for bash, or JSON"},

@@ -43,6 +43,13 @@ void progress_tell(void *progress_, libsolver_phase phase, double fraction)
     progress_say(p, text);
 }
 
+void progress_log(void *progress_, const char *sentence)
+{
+    progress *p = progress_;
+    progress_wipe(p);
+    fprintf(stderr, "log: %s%s\n", p->prefix, sentence);
+}
+
 void progress_wipe(progress *p)
 {
     if (p->written)

@@ -19,6 +19,8 @@ progress progress_start(bool quiet, const char *prefix);
 void progress_say(progress *p, const char *what);
 /* For options.progress, with a progress for the user. */
 void progress_tell(void *progress, libsolver_phase phase, double fraction);
+/* For options.log, with a progress for the user. */
+void progress_log(void *progress, const char *sentence);
 /* Wipes the line out, for others to print. */
 void progress_wipe(progress *p);
 

@@ -72,6 +72,8 @@ int session_begin(session *s, const settings *wanted, const char *name, const pr
     settings_library_options(wanted, &s->options);
     s->options.allocate = room_allocate; /* keeps --memory-limit, for library and tool together */
     s->options.release = room_release;
+    s->options.log = wanted->log ? progress_log : NULL;
+    s->options.log_user = shown;
     s->options.progress = shown->shown ? progress_tell : NULL;
     s->options.progress_user = shown;
     if (set_single(s, &p->a, f))

@@ -367,6 +367,12 @@ class Solve(Case):
         code, result = self.solve(one)
         self.assertEqual((code, result["factor"]["inertia"]["negative"]), (0, 1))
 
+    def test_the_log_tells_each_phase_on_standard_error(self):
+        done = run("solve", DATA / "kkt2d_20.mtx", "--quiet", "--log", "--backend", "cpu")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertEqual([line.split(":")[:2] for line in done.stderr.splitlines()],
+            [["log", " analysis"], ["log", " factorization"], ["log", " solve"]])
+
     def test_report_is_for_people_and_quiet_is_silent(self):
         done = run("solve", DATA / "kkt2d_20.mtx")
         for word in ("matrix ", "analysis ", "factor ", "inertia ", "solution ", "time ", "SOLVED"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The commands of doc/tool.md print what stands there, but for numbers, the steps of a table and
+"""The commands of doc/tool.md and doc/troubleshooting.md print what stands there, but for numbers, the steps of a table and
 the threads of the machine.
 
 usage: test_cli_document.py LIBSOLVER
@@ -18,7 +18,8 @@ from folder_case import FolderCase
 
 TOOL = os.path.abspath(sys.argv.pop(1))
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
-BLOCKS = re.findall(r"^```console\n(.*?)^```", (REPOSITORY / "doc" / "tool.md").read_text(), re.M | re.S)
+BLOCKS = [block for name in ("tool.md", "troubleshooting.md")
+    for block in re.findall(r"^```console\n(.*?)^```", (REPOSITORY / "doc" / name).read_text(), re.M | re.S)]
 
 
 def pattern(text):
