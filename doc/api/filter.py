@@ -17,7 +17,8 @@ FUNCTION = re.compile(r"^LIBSOLVER_API\b[^;(]*?(\w+)\s*\([^;]*;", re.MULTILINE)
 def header(path, text):
     text = re.sub(r"/\* -+ .*?\*/", "", text) # headings of sections
     # the first comment is about the file; its own name in front and the licence go
-    text = re.sub(r"\A/\* \S+: (.*?)\n \* SPDX[^\n]*\n", rf"/** \\file {path.name}\n * \1.\n *\n", text, flags=re.DOTALL)
+    text = re.sub(r"\A/\* \S+: (.*?)\n \* SPDX[^\n]*?( \*/)?\n",
+        lambda found: f"/** \\file {path.name}\n * {found[1]}.\n{found[2] or ' *'}\n", text, flags=re.DOTALL)
     text = re.sub(r"^([ \t]*)/\*(?!\*) ", r"\1/** ", text, flags=re.MULTILINE)
     # behind code: about what is before it; one that is empty only lines up others
     text = re.sub(r"(?<=[,;{\w})])([ \t]+)/\*(?!\*)[ \t]*\*/", "", text)

@@ -26,23 +26,37 @@ static cuda_library dense = {.file = CUDA_DENSE_LIBRARY,
                              .table = "libsolver_cuda_dense_calls",
                              .bytes = sizeof(dense_calls)};
 
-/* path := where the library would be beside this one; 0 if that is not known or it is not there. */
-static int is_beside(const char *file, char *path, size_t room)
+enum { PATH_ROOM = 4096 };
+
+/* The folder of the file that this code is in, "": not known. */
+static void find_folder(char (*folder)[PATH_ROOM])
 {
     Dl_info here;
-    if (!dladdr(&device, &here) || !here.dli_fname)
-        return 0;
-    const char *slash = strrchr(here.dli_fname, '/');
-    const int folder = slash ? (int)(slash - here.dli_fname) : 0;
-    const int length = snprintf(path, room, "%.*s/%s", folder, slash ? here.dli_fname : "", file);
-    return slash && length > 0 && (size_t)length < room && access(path, F_OK) == 0;
+    const char *slash =
+        dladdr(&device, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
+    snprintf(*folder, PATH_ROOM, "%.*s", slash ? (int)(slash - here.dli_fname) : 0,
+             slash ? here.dli_fname : "");
+}
+
+/* Beside this library, in a folder of its own there, and where it was to be installed; the last
+ * resort, the name alone, leaves it to the system. */
+static void *open_library(const char *file)
+{
+    char folder[PATH_ROOM], path[PATH_ROOM + 256];
+    find_folder(&folder);
+    const char *const folders[] = {folder, folder, CUDA_FOLDER};
+    static const char *const below[] = {"", "/libsolver", ""};
+    for (int k = 0; k < 3; k++) {
+        snprintf(path, sizeof path, "%s%s/%s", folders[k], below[k], file);
+        if (*folders[k] && access(path, F_OK) == 0)
+            return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return dlopen(file, RTLD_NOW | RTLD_LOCAL);
 }
 
 static void load(cuda_library *l)
 {
-    char path[4096];
-    void *library =
-        dlopen(is_beside(l->file, path, sizeof path) ? path : l->file, RTLD_NOW | RTLD_LOCAL);
+    void *library = open_library(l->file);
     if (!library) {
         const char *reason = dlerror();
         FAIL(&l->failure, LIBSOLVER_NOT_BUILT, "%s is in %s, which cannot be loaded: %s", l->what,

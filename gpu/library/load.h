@@ -6,9 +6,9 @@
 #include "gpu/library/calls.h"
 
 /* The calls of the solver; the first call loads the library, from beside the file that this code is
- * in, or else from where the system looks for libraries.  NULL, with the message that goes with
- * NOT_BUILT: it is not there, cannot be loaded, or is not of this version; no later call tries
- * again. */
+ * in, the folder libsolver there, that of the installation, or else from where the system looks for
+ * libraries.  NULL, with the message that goes with NOT_BUILT: it is not there, cannot be loaded,
+ * or is not of this version; no later call tries again. */
 const device_calls *device_library(message *why);
 /* The same if it has been loaded, NULL otherwise. */
 const device_calls *device_library_if_loaded(void);

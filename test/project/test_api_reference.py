@@ -40,12 +40,13 @@ def main():
     doxygen, doxyfile, *headers = sys.argv[1:]
     with tempfile.TemporaryDirectory() as place:
         settings = pathlib.Path(doxyfile).read_text() + f'\nOUTPUT_DIRECTORY = "{place}"\n'
-        subprocess.run([doxygen, "-"], input=settings, text=True, check=True, capture_output=True)
+        done = subprocess.run([doxygen, "-"], input=settings, text=True, check=True, capture_output=True)
         functions, names = described(pathlib.Path(place) / "xml"), declared(headers)
         wrong = [f"{n} is not in the reference" for n in sorted(names - set(functions))]
         wrong += [f"{n} has no comment" for n in sorted(names & set(functions)) if not functions[n]]
         if "componentwise backward error" not in functions.get("libsolver_solve", ""):
             wrong.append("the comment of libsolver_solve is not its own")
+        wrong += [line for line in done.stderr.splitlines() if "warning: " in line]
         wrong += dead_links(pathlib.Path(place) / "html")
         print(f"{len(functions)} functions", *wrong, sep="\n")
     return bool(wrong)

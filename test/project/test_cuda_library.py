@@ -50,6 +50,11 @@ class CudaLibrary(FolderCase):
         (self.folder / NAME).write_bytes(b"no library")
         self.refuses(NAME, "file too short")
 
+    def test_in_the_folder_for_it(self):
+        (self.folder / "libsolver").mkdir()
+        (self.folder / "libsolver" / NAME).write_bytes(b"no library")
+        self.refuses(f"libsolver/{NAME}", "file too short")
+
     def compile(self, version, bytes_, name=NAME):
         table = name.split(".")[0].removeprefix("lib") + "_calls"
         source = self.file("other.c", f"""#include <stddef.h>
