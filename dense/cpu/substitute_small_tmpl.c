@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Rows stand in vectors of eight, sums in double in any precision, and never go through memory
- * inside a front; a loop over its columns is what is left.  Fronts of a few pivots are so short that
- * the next one begins before the last has ended, if nothing makes it wait: hence the gathers, as a
- * vector that is loaded right after its parts were stored waits for these stores, and hence stores
- * of whole vectors, as stores with a mask hold up whatever is loaded from beside them. */
+ * inside a front; a loop over its columns is what is left.  Fronts of a few pivots are so short
+ * that the next one begins before the last has ended, if nothing makes it wait: hence the gathers,
+ * as a vector that is loaded right after its parts were stored waits for these stores, and hence
+ * stores of whole vectors, as stores with a mask hold up whatever is loaded from beside them. */
 #include "dense/cpu/substitute_sets.h"
 
 #if defined(SET_avx512) && !SCALAR_COMPLEX
@@ -113,9 +113,9 @@ INLINE_ALWAYS void prefetch_front(const substitution_front *f, ptrdiff_t distanc
         __builtin_prefetch((const void *)((uintptr_t)f->panel + (uintptr_t)(distance + k)), 0, 3);
 }
 
-/* The forward solve by `count` columns whose pivots are the first lanes of z[g].  z[g] keeps what is
- * left of each right-hand side until the end, so that a column waits for one product of the column
- * before it, not for a quotient too. */
+/* The forward solve by `count` columns whose pivots are the first lanes of z[g].  z[g] keeps what
+ * is left of each right-hand side until the end, so that a column waits for one product of the
+ * column before it, not for a quotient too. */
 INLINE_ALWAYS void forward_group(const int V, const int g, int count, cursor *c, vec *z)
 {
     vec pivots = _mm512_set1_pd(1);
