@@ -13,6 +13,21 @@
 #define DENSE_CPU_SUBSTITUTE_H
 
 #include "base/scalar.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* A small front of one right-hand side.  Row i of it is row index[i] of the vectors of the sweep.
+ */
+typedef struct substitution_front {
+    const scalar *panel;
+    const int32_t *index; /* m */
+    int m, p, packed, unit;
+    int ahead; /* what comes next is asked for */
+} substitution_front;
+
+/* Where these fronts end, if 1 <= p. */
+#define SUBSTITUTE_SMALL_ROWS 64
+#define SUBSTITUTE_SMALL_PIVOTS 16
 
 /* L: the first p columns of a lower triangle of m rows, leading dimension ld, or packed with ld =
  * m; L11 with a unit diagonal if `unit`.  Row i of z, of x and of y: `width` scalars at i width,
@@ -21,7 +36,14 @@
  * forward:   z(0:p) := L11^-1 z(0:p),  z(p:m) -= L21 z(0:p)
  * backward:  z(0:p) := L11^-T (z(0:p) - L21^T z(p:m))
  * product:             y -= A x,    A rows x columns
- * product_transposed:  y -= A^T x */
+ * product_transposed:  y -= A^T x
+ *
+ * The same of small fronts, with what a sweep does beside, where it is worth it: NULL elsewhere.  z
+ * has room for m rounded up to 8, x for all rows.
+ *
+ * small_forward:   z(0:p) := L11^-1 (x(index(0:p)) + z(0:p)),  z(p:m) -= L21 z(0:p);
+ *                  is_leaf: z counts as zero before
+ * small_backward:  x(index(0:p)) := L11^-T (x(index(0:p)) - L21^T x(index(p:m))) */
 typedef struct substitution {
     void (*forward)(int m, int p, int ld, int packed, int unit, const scalar *l, int width,
                     scalar *z);
@@ -31,6 +53,8 @@ typedef struct substitution {
                     scalar *y);
     void (*product_transposed)(int rows, int columns, int ld, const scalar *a, int width,
                                const scalar *x, scalar *y);
+    void (*small_forward)(const substitution_front *f, const scalar *x, int is_leaf, scalar *z);
+    void (*small_backward)(const substitution_front *f, scalar *x);
 } substitution;
 
 /* The kernels for this processor and this width of a row.  ahead: L does not fit the caches; the

@@ -116,4 +116,5 @@ static void product_transposed(int rows, int columns, int ld, const scalar *a, i
     }
 }
 
-const substitution SET(block_substitution) = {forward, backward, product, product_transposed};
+const substitution SET(block_substitution) = {forward, backward, product, product_transposed,
+                                              NULL,    NULL};

@@ -13,6 +13,13 @@ static inline ptrdiff_t substitution_column(ptrdiff_t ld, int packed, int j)
     return j * ld - (packed ? (ptrdiff_t)j * (j + 1) / 2 : 0);
 }
 
+/* Small fronts: real ones have kernels for registers of 64 bytes. */
+#if !SCALAR_COMPLEX
+void NAME(substitute_small_forward_avx512)(const substitution_front *f, const scalar *x,
+                                           int is_leaf, scalar *z);
+void NAME(substitute_small_backward_avx512)(const substitution_front *f, scalar *x);
+#endif
+
 /* [ahead] */
 extern const substitution NAME(single_substitution_plain)[2], NAME(single_substitution_avx2)[2],
     NAME(single_substitution_avx512)[2];

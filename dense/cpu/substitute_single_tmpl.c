@@ -397,6 +397,12 @@ INLINE_ALWAYS void product_transposed_by(const int ahead, int rows, int columns,
 KERNELS(_here, 0)
 KERNELS(_ahead, 1)
 
+#if defined(SET_avx512) && !SCALAR_COMPLEX
+#define SMALL SET(substitute_small_forward), SET(substitute_small_backward)
+#else
+#define SMALL NULL, NULL
+#endif
+
 const substitution SET(single_substitution)[2] = {
-    {forward_here, backward_here, product_here, product_transposed_here},
-    {forward_ahead, backward_ahead, product_ahead, product_transposed_ahead}};
+    {forward_here, backward_here, product_here, product_transposed_here, SMALL},
+    {forward_ahead, backward_ahead, product_ahead, product_transposed_ahead, SMALL}};

@@ -155,6 +155,74 @@ static void solves_are_those_of_plain_loops(void **state)
     }
 }
 
+/* Rows of a front scattered over a vector of three times as many and some that nobody may touch. */
+static void check_small(random_stream *r, const substitution *kernels, int m, int p, int packed,
+                        int unit, int is_leaf)
+{
+    scalar *l = random_panel(r, m, p, unit), x[3 * SUBSTITUTE_SMALL_ROWS],
+           z[SUBSTITUTE_SMALL_ROWS + 8], before[3 * SUBSTITUTE_SMALL_ROWS];
+    scalar *panel = packed ? packed_panel(m, p, l) : l;
+    int32_t index[SUBSTITUTE_SMALL_ROWS];
+    exact expected[SUBSTITUTE_SMALL_ROWS];
+    long double scale[SUBSTITUTE_SMALL_ROWS];
+    const long double most = 2 * (long double)EPS * (m + 4);
+    const int size = 3 * m;
+    for (int i = 0; i < m; i++)
+        index[i] = (7 * i + 5) % m * 3 + (int32_t)random_below(r, 3);
+    if (m % 7 == 0)
+        for (int i = 0; i < m; i++)
+            index[i] = 3 * i + 2;
+    const substitution_front front = {panel, index, m, p, packed, unit, m & 1};
+    for (int backward = 0; backward < 2; backward++) {
+        for (int i = 0; i < size; i++)
+            x[i] = NAN;
+        for (int i = 0; i < (backward ? m : p); i++)
+            x[index[i]] = random_scalar(r);
+        memcpy(before, x, sizeof x);
+        for (int i = 0; i < m; i++)
+            z[i] = is_leaf ? NAN : random_scalar(r);
+        for (int i = 0; i < m; i++)
+            expected[i] = backward ? x[index[i]]
+                                   : (is_leaf ? 0 : (exact)z[i]) + (i < p ? (exact)x[index[i]] : 0);
+        reference(m, p, unit, backward, l, expected, scale);
+        if (backward)
+            kernels->small_backward(&front, x);
+        else
+            kernels->small_forward(&front, x, is_leaf, z);
+        for (int i = 0; i < (backward ? p : m); i++) {
+            const scalar is = backward ? x[index[i]] : z[i];
+            if (!(cabsl(is - expected[i]) <= most * scale[i]))
+                fail_msg("small %s, %d x %d, packed %d, unit %d, leaf %d, row %d: off by %Lg, %Lg "
+                         "allowed",
+                         backward ? "backward" : "forward", m, p, packed, unit, is_leaf, i,
+                         cabsl(is - expected[i]), most * scale[i]);
+            if (backward)
+                before[index[i]] = x[index[i]];
+        }
+        assert_memory_equal(before, x, (size_t)size * sizeof(scalar));
+    }
+    free(l);
+    if (packed)
+        free(panel);
+}
+
+static void small_fronts_are_those_of_plain_loops(void **state)
+{
+    (void)state;
+    const substitution *sets[6];
+    const int count = kernel_sets(1, sets);
+    random_stream r = random_seeded(8);
+    for (int k = 0; k < count; k++) {
+        assert_int_equal(!sets[k]->small_forward, !sets[k]->small_backward);
+        if (!sets[k]->small_forward)
+            continue;
+        for (int m = 1; m <= SUBSTITUTE_SMALL_ROWS; m++)
+            for (int p = 1; p <= m && p <= SUBSTITUTE_SMALL_PIVOTS; p++)
+                for (int q = 0; q < 8; q++)
+                    check_small(&r, sets[k], m, p, q & 1, q >> 1 & 1, q >> 2);
+    }
+}
+
 static void rows_are_filled_up_to_vectors(void **state)
 {
     (void)state;
@@ -204,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves_are_those_of_plain_loops),
+        cmocka_unit_test(small_fronts_are_those_of_plain_loops),
         cmocka_unit_test(rows_are_filled_up_to_vectors),
         cmocka_unit_test(large_panels_have_the_same_bits_for_any_number_of_threads),
     };

@@ -278,7 +278,8 @@ static libsolver_status replan_solves(numeric *f)
     if (!size)
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t s = 0; s < n; s++)
-        size[s] = f->node[s].m > f->node[s].planned_m ? f->node[s].m : f->node[s].planned_m;
+        size[s] = solve_slot_rows(f->node[s].m > f->node[s].planned_m ? f->node[s].m
+                                                                      : f->node[s].planned_m);
     const libsolver_status status =
         slots_plan(m, &f->plan->part, &f->plan->solves, size, f->solve_slot, &f->solve_entries);
     memory_free(m, size);

@@ -109,7 +109,7 @@ static libsolver_status place_all(numeric *f, needs *r)
         f->node[s].slot_entries = size[s];
     }
     for (int32_t s = 0; s < n; s++)
-        size[s] = f->node[s].planned_m;
+        size[s] = solve_slot_rows(f->node[s].planned_m);
     status = slots_plan(m, &plan->part, &plan->solves, size, f->solve_slot, &f->solve_entries);
     *r = (needs){bytes, entries * (int64_t)sizeof(scalar), plan->largest_front + most_below,
                  round_up(unpacked * (int64_t)sizeof(scalar), MEMORY_ALIGNMENT)};

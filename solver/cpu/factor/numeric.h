@@ -48,6 +48,12 @@ static inline int64_t node_place(const node *v, int64_t i, int64_t j)
     return i + j * v->m - (v->packed ? j * (j + 1) / 2 : 0);
 }
 
+/* Rows of a workspace that a front of m rows is given: kernels of solves write whole vectors. */
+static inline int64_t solve_slot_rows(int64_t m)
+{
+    return round_up(m, 8);
+}
+
 /* Memory for one thread while it works on a front. */
 typedef struct scratch {
     scalar *panel;        /* room for any panel that will be packed */

@@ -82,14 +82,9 @@ static inline void prefetch_front(const sweep *go, const node *v)
                                                at hand */
 }
 
-/* c and width: those of go, constants where this is inlined for one and for 16 right-hand sides. */
-static inline void load_front(const sweep *go, int32_t s, int c, int width, scalar *z)
+static inline void add_children(const sweep *go, int32_t s, int width, scalar *z)
 {
     const numeric *f = go->f;
-    const node *v = &f->node[s];
-    for (int i = 0; i < v->p; i++)
-        load_row(z + (int64_t)i * width, go->w->x + (int64_t)v->index[i] * c, c, width, 0);
-    memset(z + (int64_t)v->p * width, 0, sizeof(scalar) * (size_t)(v->m - v->p) * (size_t)width);
     for (int32_t child = f->plan->child[s]; child >= 0; child = f->plan->sibling[child]) {
         const node *u = &f->node[child];
         const scalar *from = go->w->front + (f->solve_slot[child] + u->p) * width;
@@ -97,6 +92,16 @@ static inline void load_front(const sweep *go, int32_t s, int c, int width, scal
         for (int i = 0; i < u->m - u->p; i++)
             add_row(z + (int64_t)up[i] * width, from + (int64_t)i * width, width);
     }
+}
+
+/* c and width: those of go, constants where this is inlined for one and for 16 right-hand sides. */
+static inline void load_front(const sweep *go, int32_t s, int c, int width, scalar *z)
+{
+    const node *v = &go->f->node[s];
+    for (int i = 0; i < v->p; i++)
+        load_row(z + (int64_t)i * width, go->w->x + (int64_t)v->index[i] * c, c, width, 0);
+    memset(z + (int64_t)v->p * width, 0, sizeof(scalar) * (size_t)(v->m - v->p) * (size_t)width);
+    add_children(go, s, width, z);
 }
 
 static inline void gather_front(const sweep *go, const node *v, int c, int width, int conjugate,
@@ -113,11 +118,49 @@ static inline void store_pivots(const sweep *go, const node *v, int c, int width
         copy_row(go->w->x + (int64_t)v->index[i] * c, z + (int64_t)i * width, c, conjugate);
 }
 
+/* Fronts for which one right-hand side has kernels of its own. */
+static inline int is_small(const sweep *go, const node *v)
+{
+    return go->kernels->small_forward && v->m <= SUBSTITUTE_SMALL_ROWS && v->p > 0 &&
+           v->p <= SUBSTITUTE_SMALL_PIVOTS;
+}
+
+static inline substitution_front small_front(const sweep *go, const node *v)
+{
+    return (substitution_front){.panel = v->panel,
+                                .index = v->index,
+                                .m = v->m,
+                                .p = v->p,
+                                .packed = v->packed,
+                                .unit = !go->f->cholesky,
+                                .ahead = go->ahead};
+}
+
+static void forward_small(const sweep *go, int32_t s)
+{
+    const node *v = &go->f->node[s];
+    const substitution_front front = small_front(go, v);
+    const int is_leaf = go->f->plan->child[s] < 0;
+    scalar *z = go->w->front + go->f->solve_slot[s];
+    if (!is_leaf) {
+        memset(z, 0, sizeof(scalar) * (size_t)v->m);
+        add_children(go, s, 1, z);
+    }
+    go->kernels->small_forward(&front, go->w->x, is_leaf, z);
+    if ((go->part & BACKEND_D) && !go->f->cholesky)
+        front_diagonal(v, go->f->plan->hermitian, 1, z);
+    store_pivots(go, v, 1, 1, 0, z);
+}
+
 static void forward(const sweep *go, int32_t s)
 {
     const numeric *f = go->f;
     const node *v = &f->node[s];
     scalar *z = go->w->front + f->solve_slot[s] * go->width;
+    if (is_small(go, v)) {
+        forward_small(go, s);
+        return;
+    }
     if (s + 1 < f->plan->part.supernodes)
         prefetch_front(go, v + 1);
     if (go->c == 1)
@@ -144,6 +187,11 @@ static void backward(const sweep *go, int32_t s)
     const int conjugate = go->f->plan->hermitian;
     const node *v = &go->f->node[s];
     scalar *z = go->w->front + go->f->solve_slot[s] * go->width;
+    if (is_small(go, v)) { /* of real types: conjugates are the same */
+        const substitution_front front = small_front(go, v);
+        go->kernels->small_backward(&front, go->w->x);
+        return;
+    }
     if (s > 0)
         prefetch_front(go, v - 1);
     if (go->c == 1)
