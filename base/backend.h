@@ -200,6 +200,14 @@ typedef struct backend {
     libsolver_status (*get_device_values)(const void *numeric, void *values, message *why);
     libsolver_status (*factorize)(void *numeric, const backend_options *options,
                                   backend_report *report, message *why);
+    /* Both, without a shift, for values on the device and a factor that is to be made as the last
+     * one was, with one wait.  ADOPTED: that is done; AGAIN: the values are taken and are to be
+     * factorized; UNCHANGED: a value is not good, or it cannot be done so, and nothing has changed;
+     * REFUSED: it failed, there is no factor, and values are to be set again.  After CANCELLED the
+     * values are taken and there is no factor, after other failures there are neither.  NULL: it
+     * never can. */
+    libsolver_status (*refactorize)(void *numeric, const void *values, backend_report *report,
+                                    backend_settled *outcome, message *why);
     /* See libsolver_refactorize_async: `values` as for set_device_values, no shift.  *is_captured:
      * the stream is being captured, and the factor may change whenever the graph is launched. After
      * NOT_BUILT the factor is as before, after other failures there is none.  NULL: factors cannot

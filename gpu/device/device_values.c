@@ -79,9 +79,9 @@ libsolver_status device_values_take(device_values *v, const value_map *map, cons
 
 libsolver_status device_values_take_async(device_values *v, const value_map *map,
                                           const int64_t *start, int32_t n, const void *given,
-                                          value_flaws *flaws, message *why)
+                                          int keeps, value_flaws *flaws, message *why)
 {
     if (!v->summed.at)
         TRY(prepare(v, map, start, n, why));
-    return device_values_replace(v, given, flaws, why);
+    return device_values_replace(v, given, keeps, flaws, why);
 }

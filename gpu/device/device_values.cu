@@ -5,13 +5,16 @@
 #include "base/type.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/value_sums.cuh"
+#include "gpu/device/waits.cuh"
 
 constexpr int THREADS = 256;
 
 static launch_shape shape_for(int64_t count)
 {
     const int64_t blocks = (count + THREADS - 1) / THREADS;
-    return {blocks < 1 ? 1 : blocks < 4096 ? blocks : 4096, THREADS};
+    launch_shape shape = {blocks < 1 ? 1 : blocks < 4096 ? blocks : 4096, THREADS};
+    shape.overlaps = true;
+    return shape;
 }
 
 extern "C" libsolver_status device_values_open(device_values *v, environment *env, void *stream,
@@ -83,6 +86,7 @@ static __global__ void sum_kernel(value_sums s, const T *given, T *sum, value_fl
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
                   step = (int64_t)gridDim.x * blockDim.x;
     bool finite = true, symmetric = true;
+    wait_for_kernel_before();
     for (int64_t p = first; p < s.entries; p += step)
         sum[p] = sum_of_entry(s, given, p, &finite, &symmetric);
     if (!finite)
@@ -96,6 +100,7 @@ template <typename T>
 static __global__ void diagonal_kernel(value_sums s, const T *sum, const T *shift, T *value,
                                        value_flaws *flaws)
 {
+    wait_for_kernel_before();
     for (int j = (int)(blockIdx.x * blockDim.x + threadIdx.x); j < s.n;
          j += (int)(gridDim.x * blockDim.x)) {
         const int32_t p = s.diagonal[j];
@@ -197,9 +202,24 @@ extern "C" libsolver_status device_values_sum(const device_values *v, const void
     });
 }
 
+/* The values := the sums; flaws NULL: whether these are good or not. */
+template <typename T>
+static __global__ void take_kernel(const T *sum, T *value, int64_t entries,
+                                   const value_flaws *flaws)
+{
+    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                  step = (int64_t)gridDim.x * blockDim.x;
+    wait_for_kernel_before();
+    if (flaws && (flaws->nonfinite || flaws->asymmetric))
+        return;
+    for (int64_t p = first; p < entries; p += step)
+        value[p] = sum[p];
+}
+
 /* Sums, their check and the values. */
 template <typename T>
-static cudaError_t replace(const device_values *v, const void *given, value_flaws *flaws)
+static cudaError_t replace(const device_values *v, const void *given, bool keeps,
+                           value_flaws *flaws)
 {
     const value_sums &s = v->sums;
     T *const sums = static_cast<T *>(v->sum), *const none = nullptr;
@@ -208,18 +228,19 @@ static cudaError_t replace(const device_values *v, const void *given, value_flaw
     if (error == cudaSuccess && s.is_hermitian)
         error = launch_kernel(diagonal_kernel<T>, shape_for(s.n), v->stream, s, (const T *)sums,
                               (const T *)none, none, flaws);
-    return error == cudaSuccess && v->entries > 0
-               ? cudaMemcpyAsync(v->value.at, sums, (size_t)v->entries * sizeof(T),
-                                 cudaMemcpyDeviceToDevice, (cudaStream_t)v->stream)
+    return error == cudaSuccess
+               ? launch_kernel(take_kernel<T>, shape_for(v->entries), v->stream, (const T *)sums,
+                               static_cast<T *>(v->value.at), v->entries,
+                               (const value_flaws *)(keeps ? flaws : nullptr))
                : error;
 }
 
 extern "C" libsolver_status device_values_replace(const device_values *v, const void *given,
-                                                  value_flaws *flaws, message *why)
+                                                  int keeps, value_flaws *flaws, message *why)
 {
     const current_device here(v->device);
     return with_type(v->type, [&](auto one) {
-        return LAUNCH_STATUS(replace<decltype(one)>(v, given, flaws),
+        return LAUNCH_STATUS(replace<decltype(one)>(v, given, keeps, flaws),
                              "launching the sums of values on the device", why);
     });
 }

@@ -18,17 +18,26 @@ template <typename R> struct judge_arguments {
     outcome_words *words;
     judged_outcome *last;
     libsolver_status *status;
+    bool keeps;
 };
 
-/* What makes the factor none. */
-static __device__ libsolver_status failure_of(const outcome_words &w, const gathered_outcome &f,
-                                              const gathered_growth *grown, int n)
+/* What is wrong with the values. */
+static __device__ libsolver_status refusal_of(const outcome_words &w)
 {
-    return w.flaws.nonfinite                        ? LIBSOLVER_NONFINITE
-           : w.flaws.asymmetric                     ? LIBSOLVER_INVALID
-           : f.gave_up || (grown && grown->gave_up) ? LIBSOLVER_CUDA
-           : f.failed < n || f.nonpositive < n      ? LIBSOLVER_NOT_POSITIVE_DEFINITE
-                                                    : LIBSOLVER_OK;
+    return w.flaws.nonfinite    ? LIBSOLVER_NONFINITE
+           : w.flaws.asymmetric ? LIBSOLVER_INVALID
+                                : LIBSOLVER_OK;
+}
+
+/* What makes the factor none. */
+template <typename R> static __device__ libsolver_status failure_of(const judge_arguments<R> &a)
+{
+    const gathered_outcome &f = *a.factored;
+    const libsolver_status refusal = a.keeps ? LIBSOLVER_OK : refusal_of(*a.words);
+    return refusal != LIBSOLVER_OK                      ? refusal
+           : f.gave_up || (a.grown && a.grown->gave_up) ? LIBSOLVER_CUDA
+           : f.failed < a.n || f.nonpositive < a.n      ? LIBSOLVER_NOT_POSITIVE_DEFINITE
+                                                        : LIBSOLVER_OK;
 }
 
 static __device__ bool is_past(uint64_t growth, double limit)
@@ -46,11 +55,12 @@ static __device__ void tell(const judge_arguments<R> &a, libsolver_status failur
     const libsolver_status status = failure != LIBSOLVER_OK ? failure
                                     : grows                 ? LIBSOLVER_INACCURATE
                                                             : LIBSOLVER_OK;
+    const libsolver_status refusal = refusal_of(*w);
     const uint64_t number = w->number + 1;
     *w = {{0, 0}, status, 0, number};
     if (a.status)
         *a.status = status;
-    *a.last = {number, status, a.factored->uncertain,
+    *a.last = {number, refusal != LIBSOLVER_OK ? refusal : status, a.factored->uncertain,
                __longlong_as_double((long long)a.factored->smallest)};
 }
 
@@ -60,7 +70,8 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const int64_t first = (int64_t)blockIdx.x * THREADS + threadIdx.x,
                   step = (int64_t)gridDim.x * THREADS;
-    const libsolver_status failure = failure_of(*a.words, *a.factored, a.grown, a.n);
+    wait_for_kernel_before();
+    const libsolver_status failure = failure_of(a);
     const R none = (R)NAN;
     for (int64_t i = first; i < a.n; i += step)
         a.scale[i] = failure != LIBSOLVER_OK ? none : a.from[i];
@@ -127,14 +138,15 @@ extern "C" libsolver_status device_outcome_judge(device_outcome *o, const outcom
                                       g->limit,
                                       o->words,
                                       o->last,
-                                      g->status};
+                                      g->status,
+                                      g->keeps != 0};
         const int64_t blocks = (g->n + (int64_t)THREADS - 1) / THREADS;
-        return LAUNCH_STATUS(launch_kernel(judge_kernel<R>,
-                                           {blocks < 1             ? 1
-                                            : blocks < MOST_BLOCKS ? blocks
-                                                                   : MOST_BLOCKS,
-                                            THREADS},
-                                           o->stream, a),
+        launch_shape shape = {blocks < 1             ? 1
+                              : blocks < MOST_BLOCKS ? blocks
+                                                     : MOST_BLOCKS,
+                              THREADS};
+        shape.overlaps = true;
+        return LAUNCH_STATUS(launch_kernel(judge_kernel<R>, shape, o->stream, a),
                              "launching the kernel that judges a factorization", why);
     });
 }

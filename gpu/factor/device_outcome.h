@@ -56,6 +56,8 @@ typedef struct outcome_arguments {
     const gathered_growth *grown; /* on the device; NULL: nothing is inverted */
     double limit;
     libsolver_status *status; /* on the device, or NULL */
+    int keeps; /* values that are not good have not been taken, and the factor is that of the values
+                  before: of them nobody but the host is told */
 } outcome_arguments;
 
 libsolver_status device_outcome_open(device_outcome *o, message *why);

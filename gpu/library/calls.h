@@ -125,8 +125,9 @@
     STATUS(device_substitution_renew, \
            (const device_substitution *t, const device_solver *s, message *why), (t, s, why)) \
     STATUS(device_values_replace, \
-           (const device_values *v, const void *given, value_flaws *flaws, message *why), \
-           (v, given, flaws, why)) \
+           (const device_values *v, const void *given, int keeps, value_flaws *flaws, \
+            message *why), \
+           (v, given, keeps, flaws, why)) \
     VOID(device_inverter_drop, (device_inverter * f), (f)) \
     STATUS(device_solver_open, (device_solver * s, message * why), (s, why)) \
     VOID(device_solver_close, (device_solver * s), (s)) \

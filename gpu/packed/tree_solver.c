@@ -362,7 +362,7 @@ int tree_solver_adopts_async(const tree_solver *s)
 }
 
 libsolver_status tree_solver_adopt_async(tree_solver *s, const void *scale, const void *outcome,
-                                         libsolver_status *status, message *why)
+                                         int keeps, libsolver_status *status, message *why)
 {
     const double limit = s->options.growth_limit;
     TRY(s->options.substitute ? device_substitution_renew(&s->substitution, &s->device, why)
@@ -374,7 +374,8 @@ libsolver_status tree_solver_adopt_async(tree_solver *s, const void *scale, cons
                                  .factored = outcome,
                                  .grown = s->options.substitute ? NULL : s->inverse.device.gathered,
                                  .limit = limit > 0 ? limit : INVERSE_GROWTH_LIMIT,
-                                 .status = status};
+                                 .status = status,
+                                 .keeps = keeps};
     s->info.factors++;
     return device_outcome_judge(&s->outcome, &a, why);
 }

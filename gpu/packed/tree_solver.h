@@ -78,10 +78,10 @@ libsolver_status tree_solver_adopt(tree_solver *solver, const factor_tree *tree,
  * the stream will have brought its panels, n scale factors and the outcome of its factorization,
  * all where they were for that one, scale and outcome on the device, and the flaws of its values.
  * What it came to is told by _outcome, to solves by _status and to the caller by *status (on the
- * device, or NULL).  Nothing is allocated.  CUDA; a call after _outcome_set may bring another
- * factor. */
+ * device, or NULL).  keeps: see outcome_arguments.  Nothing is allocated.  CUDA; a call after
+ * _outcome_set may bring another factor. */
 libsolver_status tree_solver_adopt_async(tree_solver *solver, const void *scale,
-                                         const void *outcome, libsolver_status *status,
+                                         const void *outcome, int keeps, libsolver_status *status,
                                          message *why);
 /* Whether that can be done. */
 int tree_solver_adopts_async(const tree_solver *solver);

@@ -4,6 +4,7 @@
 #include "base/type.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
+#include "gpu/device/waits.cuh"
 
 constexpr int WIDE_COLUMNS = 4; /* that one warp sums when there are several */
 
@@ -52,6 +53,7 @@ static __device__ double warp_sum(double v)
 template <typename T> static __global__ void spread_kernel(spread_arguments<T> a)
 {
     const int lane = threadIdx.x % 32, warps = (int)gridDim.x * REFINE_WARPS;
+    wait_for_kernel_before();
     for (int64_t i = blockIdx.x * REFINE_WARPS + threadIdx.x / 32; i < a.n; i += warps) {
         const int64_t from = a.start[i], to = a.start[i + 1];
         if (to - from > ROW_SEGMENT)
@@ -158,10 +160,9 @@ extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void
                                        a->segment,
                                        a->n,
                                        a->segments};
-        return LAUNCH_STATUS(launch_kernel(spread_kernel<T>,
-                                           launch_shape{blocks_for(32 * (int64_t)a->n, 65535),
-                                                        REFINE_THREADS},
-                                           a->stream, g),
+        launch_shape shape = {blocks_for(32 * (int64_t)a->n, 65535), REFINE_THREADS};
+        shape.overlaps = true;
+        return LAUNCH_STATUS(launch_kernel(spread_kernel<T>, shape, a->stream, g),
                              "launching the kernel that spreads the values of the matrix", why);
     });
 }

@@ -1,4 +1,5 @@
-/* solver/gpu/async_tmpl.c: refactorizations that nobody waits for, and what the host makes of them
+/* solver/gpu/async_tmpl.c: refactorizations that nobody waits for, or that are waited for once, at
+ * the end, and what the host makes of them
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * All steps of a refactorization go on the stream as they would for the last factor that was made
@@ -24,15 +25,18 @@ static libsolver_status refuse(const device_numeric *f, message *why)
     return LIBSOLVER_OK;
 }
 
-static libsolver_status launch(device_numeric *f, const void *values, libsolver_status *status,
-                               message *why)
+/* Values NULL: those that are taken already.  keeps: the values before stay where these are not
+ * good, and the factor becomes that of those again. */
+static libsolver_status launch(device_numeric *f, const void *values, int keeps,
+                               libsolver_status *status, message *why)
 {
     device_outcome *o = tree_solver_outcome(f->solver);
     void *panels;
     backend_plan_view view;
     CPU->view_plan(f->plan->cpu, &view);
-    TRY(device_values_take_async(&f->values, f->plan->values, view.given->start, f->n, values,
-                                 &o->words->flaws, why));
+    if (values)
+        TRY(device_values_take_async(&f->values, f->plan->values, view.given->start, f->n, values,
+                                     keeps, &o->words->flaws, why));
     TRY(tree_matrix_set(f->a, f->values.value.at, why));
     TRY(tree_solver_reserve(f->solver, &f->tree.view, &panels, why));
     const factorizer_arguments arguments = {.values = f->values.value.at,
@@ -40,8 +44,19 @@ static libsolver_status launch(device_numeric *f, const void *values, libsolver_
                                             .is_unscaled = f->scaling == BACKEND_UNSCALED,
                                             .doubt_level = view.doubt_level};
     TRY(device_factorizer_launch(&f->factorizer, &f->plan->program, &arguments, why));
-    return tree_solver_adopt_async(f->solver, f->factorizer.scale, f->factorizer.outcome, status,
-                                   why);
+    return tree_solver_adopt_async(f->solver, f->factorizer.scale, f->factorizer.outcome, keeps,
+                                   status, why);
+}
+
+/* A part of what was to be launched may have run: there is no factor. */
+static void lose(device_numeric *f, libsolver_status failure)
+{
+    message unused = {0};
+    judged_outcome last;
+    if (device_outcome_last(tree_solver_outcome(f->solver), &last, &unused) == LIBSOLVER_OK)
+        f->settled = last.number;
+    NAME(gpu_tell_outcome)(f, failure, &unused);
+    f->state = (factor_state){0};
 }
 
 static factor_state state_on_device(const device_numeric *f)
@@ -58,17 +73,22 @@ libsolver_status NAME(gpu_refactorize_async)(void *numeric, const void *values,
     *is_captured = device_outcome_is_captured(tree_solver_outcome(f->solver));
     f->given = NULL;
     f->state = state_on_device(f);
-    const libsolver_status launched = launch(f, values, status, why);
-    if (launched != LIBSOLVER_OK && !*is_captured) {
-        /* a part of it may have run: there is no factor */
-        message unused = {0};
-        judged_outcome last;
-        if (device_outcome_last(tree_solver_outcome(f->solver), &last, &unused) == LIBSOLVER_OK)
-            f->settled = last.number;
-        NAME(gpu_tell_outcome)(f, launched, &unused);
-        f->state = (factor_state){0};
-    }
+    const libsolver_status launched = launch(f, values, 0, status, why);
+    if (launched != LIBSOLVER_OK && !*is_captured)
+        lose(f, launched);
     return launched;
+}
+
+/* What good values have come to; the report: of a factor. */
+static backend_settled outcome_of(const device_numeric *f, const judged_outcome *last,
+                                  backend_report *report)
+{
+    if (last->status != LIBSOLVER_OK || last->uncertain > 0)
+        return BACKEND_AGAIN;
+    *report = f->made;
+    report->smallest = last->smallest;
+    report->uncertain = report->small = report->growths = 0;
+    return BACKEND_ADOPTED;
 }
 
 libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend_settled *outcome,
@@ -94,16 +114,70 @@ libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend
                         : "the values that were factorized without a wait are not symmetric, or "
                           "not Hermitian");
     }
-    if (last.status != LIBSOLVER_OK || last.uncertain > 0) {
-        *outcome = BACKEND_AGAIN;
-        return LIBSOLVER_OK;
-    }
-    *outcome = BACKEND_ADOPTED;
-    *report = f->made;
-    report->smallest = last.smallest;
-    report->uncertain = report->small = report->growths = 0;
+    *outcome = outcome_of(f, &last, report);
     return LIBSOLVER_OK;
 }
+
+/* ---- With one wait --------------------------------------------------------------------------- */
+
+/* The last factor was made on the device and left nothing to be decided. */
+static int is_to_be_made_alike(const device_numeric *f)
+{
+    return f->a && f->state.is_on_device && f->state.is_packed && !f->trace &&
+           f->tree.view.cholesky && tree_solver_adopts_async(f->solver) &&
+           !device_outcome_is_captured(tree_solver_outcome(f->solver)) && f->made.small == 0 &&
+           f->made.uncertain == 0;
+}
+
+libsolver_status NAME(gpu_make_alike)(device_numeric *f, const void *values, backend_report *report,
+                                      backend_settled *outcome, message *why)
+{
+    judged_outcome last;
+    *outcome = BACKEND_UNCHANGED;
+    if (!is_to_be_made_alike(f))
+        return LIBSOLVER_OK;
+    libsolver_status status =
+        f->given ? device_values_put(&f->values, f->given, why) : LIBSOLVER_OK;
+    if (status == LIBSOLVER_OK)
+        status = launch(f, values, 1, NULL, why);
+    if (status == LIBSOLVER_OK)
+        status = device_outcome_last(tree_solver_outcome(f->solver), &last, why);
+    const int is_refused = status == LIBSOLVER_OK &&
+                           (last.status == LIBSOLVER_NONFINITE || last.status == LIBSOLVER_INVALID);
+    if (status == LIBSOLVER_OK && !is_refused && environment_cancelled(f->env))
+        status =
+            FAIL(why, LIBSOLVER_CANCELLED, "%s", libsolver_status_sentence(LIBSOLVER_CANCELLED));
+    if (status != LIBSOLVER_OK) {
+        lose(f, status);
+        if (status == LIBSOLVER_CANCELLED)
+            return status;
+        if (!f->may_fall_back) { /* no room, perhaps, for what is packed */
+            tree_solver_drop(f->solver);
+            return status;
+        }
+        environment_log(f->env, "factorizes step by step: %s", why->text);
+        message_clear(why);
+        *outcome = BACKEND_REFUSED;
+        return LIBSOLVER_OK;
+    }
+    f->settled = last.number;
+    if (is_refused)
+        return LIBSOLVER_OK;
+    *outcome = outcome_of(f, &last, report);
+    f->state = *outcome == BACKEND_ADOPTED ? state_on_device(f) : (factor_state){0};
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(gpu_refactorize)(void *numeric, const void *values, backend_report *report,
+                                       backend_settled *outcome, message *why)
+{
+    device_numeric *f = numeric;
+    f->given = NULL;
+    *outcome = BACKEND_UNCHANGED;
+    return f->plan->values ? NAME(gpu_make_alike)(f, values, report, outcome, why) : LIBSOLVER_OK;
+}
+
+/* ---- For those that wait for every step ------------------------------------------------------ */
 
 libsolver_status NAME(gpu_tell_outcome)(device_numeric *f, libsolver_status status, message *why)
 {

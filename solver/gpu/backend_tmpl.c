@@ -448,6 +448,7 @@ const backend NAME(gpu_backend) = {
     .set_device_values = NAME(gpu_set_device_values),
     .get_device_values = NAME(gpu_get_device_values),
     .factorize = NAME(gpu_factorize),
+    .refactorize = NAME(gpu_refactorize),
     .refactorize_async = NAME(gpu_refactorize_async),
     .settle = NAME(gpu_settle),
     .trace_factorization = NAME(gpu_trace_factorization),

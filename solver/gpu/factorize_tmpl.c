@@ -380,8 +380,17 @@ libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *optio
 {
     device_numeric *f = numeric;
     tree_solver_info info;
+    backend_settled outcome = BACKEND_UNCHANGED;
     f->why = why;
-    libsolver_status status = (f->a ? factorize : factorize_here)(f, options, report, why);
+    libsolver_status status = LIBSOLVER_OK;
+    if (options->scaling == f->scaling)
+        status = NAME(gpu_make_alike)(f, NULL, report, &outcome, why);
+    if (outcome == BACKEND_ADOPTED) {
+        f->given = NULL;
+        return status;
+    }
+    if (status == LIBSOLVER_OK)
+        status = (f->a ? factorize : factorize_here)(f, options, report, why);
     if (f->a && status == LIBSOLVER_OK)
         status = NAME(gpu_tell_outcome)(f, status, why);
     else if (f->a) {

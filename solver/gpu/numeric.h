@@ -93,6 +93,12 @@ libsolver_status NAME(gpu_refactorize_async)(void *numeric, const void *values,
                                              message *why);
 libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend_settled *outcome,
                                   message *why);
+libsolver_status NAME(gpu_refactorize)(void *numeric, const void *values, backend_report *report,
+                                       backend_settled *outcome, message *why);
+/* The same for values that are on the host, in f->given, or, with values NULL, on the device and
+ * taken. */
+libsolver_status NAME(gpu_make_alike)(device_numeric *f, const void *values, backend_report *report,
+                                      backend_settled *outcome, message *why);
 /* What a factorization that was waited for has come to, for solves that nobody waits for. */
 libsolver_status NAME(gpu_tell_outcome)(device_numeric *f, libsolver_status status, message *why);
 

@@ -135,12 +135,31 @@ static libsolver_status take_here(libsolver_factor *f, const libsolver_matrix *a
     return status;
 }
 
+/* Values on the device and their factor with one wait, where that can be. */
+static libsolver_status refactorize_there(libsolver_factor *f, const libsolver_matrix *a,
+                                          backend_settled *outcome)
+{
+    const backend *b = f->analysis->backend;
+    if (!b->refactorize || a->place != LIBSOLVER_DEVICE || !f->usable)
+        return LIBSOLVER_OK;
+    const libsolver_status status =
+        b->refactorize(f->numeric, a->values, &f->report, outcome, &f->last);
+    if (status == LIBSOLVER_OK && *outcome == BACKEND_UNCHANGED)
+        return status;
+    f->has_values = f->is_on_device =
+        status == LIBSOLVER_OK ? *outcome != BACKEND_REFUSED : status == LIBSOLVER_CANCELLED;
+    f->usable = *outcome == BACKEND_ADOPTED;
+    return status;
+}
+
 /* A + diag(shift) on the device, or in incoming; a NULL: with the A given last, shift NULL: 0.
- * After a failure the factor is what it was, and a good A has been given. */
+ * After a failure the factor is what it was, and a good A has been given.  *outcome: ADOPTED, it is
+ * factorized already. */
 static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *a,
-                                   const libsolver_vectors *shift)
+                                   const libsolver_vectors *shift, backend_settled *outcome)
 {
     int taken = 0;
+    *outcome = BACKEND_UNCHANGED;
     if (shift)
         TRY(check_shift(f, shift));
     if (a)
@@ -148,6 +167,10 @@ static libsolver_status new_values(libsolver_factor *f, const libsolver_matrix *
     else if (!f->has_values)
         return FAIL(&f->last, LIBSOLVER_INVALID,
                     "there are no values to be shifted: none were given, or the last were refused");
+    if (a && !shift)
+        TRY(refactorize_there(f, a, outcome));
+    if (*outcome == BACKEND_ADOPTED || *outcome == BACKEND_AGAIN)
+        return LIBSOLVER_OK;
     /* values of a shift that are apart in device memory are put together on the host */
     if (!shift || shift->place == LIBSOLVER_HOST || shift_step(shift) == 1)
         TRY(take_on_device(f, a, shift, &taken));
@@ -198,10 +221,11 @@ static libsolver_status factorize(libsolver_factor *f, const libsolver_matrix *a
     const double begin = omp_get_wtime();
     message_clear(&f->last);
     environment_progress(&f->context->env, PHASE_FACTORIZE, 0);
-    f->status = new_values(f, a, shift);
+    backend_settled outcome;
+    f->status = new_values(f, a, shift, &outcome);
     if (f->status == LIBSOLVER_OK && is_first)
         f->status = follow_values(f);
-    if (f->status == LIBSOLVER_OK)
+    if (f->status == LIBSOLVER_OK && outcome != BACKEND_ADOPTED)
         f->status = factor_factorize_values(f);
     if (f->status >= 0) {
         log_factorization(f, omp_get_wtime() - begin);

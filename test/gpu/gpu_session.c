@@ -20,7 +20,8 @@ static void listen(void *user, const char *sentence)
 {
     session *t = user;
     if (!strstr(sentence, "solves on the CPU: ") && !strstr(sentence, "factorizes on the CPU: ") &&
-        !strstr(sentence, "sums values on the CPU: "))
+        !strstr(sentence, "sums values on the CPU: ") &&
+        !strstr(sentence, "factorizes step by step: "))
         return;
     t->sentences++;
     snprintf(t->said, sizeof t->said, "%s", sentence);
@@ -211,6 +212,23 @@ static libsolver_status factorize_there(session *t)
     return status == LIBSOLVER_OK ? factorize(t) : status;
 }
 
+/* The same with one wait, where the last factor was made on the device and nothing fails. */
+static libsolver_status refactorize_there(session *t)
+{
+    backend_settled outcome;
+    scalar *given = give_there(t);
+    const int may_be_alike = t->report.on_device && t->problem.expects_cholesky &&
+                             GPU->solves_on_device(t->numeric, t->space);
+    const libsolver_status status =
+        GPU->refactorize(t->numeric, given, &t->report, &outcome, &t->s.why);
+    fake_free(given);
+    if (status != LIBSOLVER_OK)
+        return status;
+    assert_true(outcome == BACKEND_ADOPTED ||
+                outcome == (may_be_alike ? BACKEND_REFUSED : BACKEND_UNCHANGED));
+    return outcome == BACKEND_ADOPTED ? status : factorize_there(t);
+}
+
 /* The same without a wait, where factors are made on the device. */
 static libsolver_status factorize_async(session *t)
 {
@@ -346,6 +364,10 @@ void session_run(session *t)
     MUST(t, factorize_traced(t));
     solve_in_all_ways(t);
     MUST(t, factorize_there(t));
+    solve_in_all_ways(t);
+    for (int64_t p = 0; p < t->s.a.start[t->s.a.n]; p++)
+        t->s.values[p] *= (real)1.5;
+    MUST(t, refactorize_there(t));
     solve_in_all_ways(t);
     go_without_waits(t);
 }

@@ -277,6 +277,70 @@ static void failures_are_told_on_the_device_and_on_the_host(void **state)
     }
 }
 
+/* ---- Once more ------------------------------------------------------------------------------- */
+
+/* One front in tiles, its inverse by rows, or a grid of many fronts. */
+static system_ large_system(random_stream *r, int kind)
+{
+    const int32_t n = small ? 150 : 200 + (int32_t)random_below(r, 400);
+    return kind ? random_system(r, DOMINANT, small ? 40 : 90 + (int32_t)random_below(r, 60),
+                                SCALAR_COMPLEX)
+                : full_system(r, n, 0, SCALAR_COMPLEX);
+}
+
+static void *solved(libsolver_factor *f, const libsolver_vectors *b)
+{
+    libsolver_vectors x = *b;
+    x.values = malloc(block_bytes(b));
+    assert_non_null(x.values);
+    memset(x.values, 0xff, block_bytes(b));
+    assert_int_equal(libsolver_solve(f, b, &x), LIBSOLVER_OK);
+    return x.values;
+}
+
+/* A factor that is made step by step, which is the first, and those that are made on the device
+ * from the same values as a whole, inverses beside the factorization, have the same bits; so has
+ * the one that is left when values are refused. */
+static void a_factor_made_again_is_the_first(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < (small ? 2 : 12); seed++) {
+        bench t = {.r = random_seeded(seed)};
+        CUDA(cudaStreamCreateWithFlags(&t.stream, cudaStreamNonBlocking));
+        t.s = large_system(&t.r, (int)(seed % 2));
+        const int64_t entries = t.s.start[t.s.n];
+        CUDA(cudaMalloc(&t.values, sizeof(scalar) * (size_t)entries + 8));
+        libsolver_options o = options_of(&t, LIBSOLVER_KIND_SPD, (libsolver_purpose)(seed / 2 % 3));
+        o.ordering = LIBSOLVER_ORDERING_AUTO;
+        t.f = factor_of(&t.s, &o, LIBSOLVER_OK);
+        t.b = block_new(t.s.n, COLUMNS, LIBSOLVER_COLUMN_MAJOR, 0);
+        fill(&t.r, &t.b);
+        void *first = solved(t.f, &t.b);
+        for (int k = 0; k < (small ? 4 : 24); k++) {
+            const libsolver_matrix a = given(&t);
+            libsolver_matrix bad = a;
+            if (k % 4 == 1) {
+                const scalar kept = t.s.value[entries / 2];
+                t.s.value[entries / 2] = (scalar)INFINITY;
+                bad = given(&t);
+                t.s.value[entries / 2] = kept;
+            }
+            assert_int_equal(k % 4 == 3 ? libsolver_refactorize_async(t.f, &a, NULL)
+                                        : libsolver_refactorize(t.f, &bad),
+                             k % 4 == 1 ? LIBSOLVER_NONFINITE : LIBSOLVER_OK);
+            void *again = solved(t.f, &t.b);
+            assert_memory_equal(first, again, block_bytes(&t.b));
+            free(again);
+        }
+        free(first);
+        free(t.b.values);
+        libsolver_factor_free(t.f);
+        CUDA(cudaFree(t.values));
+        system_free(&t.s);
+        CUDA(cudaStreamDestroy(t.stream));
+    }
+}
+
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
 static cudaGraphExec_t capture(const bench *t, cudaGraph_t *graph)
@@ -552,6 +616,7 @@ static int run(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bits_are_those_of_a_call_that_waits),
         cmocka_unit_test(failures_are_told_on_the_device_and_on_the_host),
+        cmocka_unit_test(a_factor_made_again_is_the_first),
         cmocka_unit_test(a_graph_goes_from_values_to_solutions),
         cmocka_unit_test(many_in_a_row_are_the_same),
         cmocka_unit_test(every_sequence_of_calls_is_right),

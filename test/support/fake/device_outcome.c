@@ -62,8 +62,10 @@ static void run_judgement(void *arguments)
     const judgement *j = arguments;
     const outcome_arguments *a = &j->a;
     const cholesky_outcome *f = a->factored;
-    libsolver_status status = j->words->flaws.nonfinite    ? LIBSOLVER_NONFINITE
-                              : j->words->flaws.asymmetric ? LIBSOLVER_INVALID
+    const libsolver_status refusal = j->words->flaws.nonfinite    ? LIBSOLVER_NONFINITE
+                                     : j->words->flaws.asymmetric ? LIBSOLVER_INVALID
+                                                                  : LIBSOLVER_OK;
+    libsolver_status status = refusal != LIBSOLVER_OK && !a->keeps ? refusal
                               : f->failed < a->n || f->nonpositive < a->n
                                   ? LIBSOLVER_NOT_POSITIVE_DEFINITE
                                   : LIBSOLVER_OK;
@@ -72,7 +74,8 @@ static void run_judgement(void *arguments)
         (is_past(a->grown->of_group, a->limit) || is_past(a->grown->of_root, a->limit)))
         status = LIBSOLVER_INACCURATE;
     *j->words = (outcome_words){.status = status, .number = j->words->number + 1};
-    *j->last = (judged_outcome){j->words->number, status, f->uncertain, f->smallest};
+    *j->last = (judged_outcome){j->words->number, refusal != LIBSOLVER_OK ? refusal : status,
+                                f->uncertain, f->smallest};
     if (a->status)
         *a->status = status;
 }

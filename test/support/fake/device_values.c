@@ -109,23 +109,24 @@ libsolver_status device_values_sum(const device_values *v, const void *given, co
 typedef struct replacement {
     device_values v;
     const void *given;
+    int keeps;
     value_flaws *flaws;
 } replacement;
 
 static void run_replacement(void *arguments)
 {
     const replacement *r = arguments;
-    OF_TYPE(r->v.type, emulate_sums, &r->v.sums, r->given, NULL, r->v.sum, r->v.value.at, 1,
+    OF_TYPE(r->v.type, emulate_sums, &r->v.sums, r->given, NULL, r->v.sum, r->v.value.at, !r->keeps,
             r->flaws);
 }
 
-libsolver_status device_values_replace(const device_values *v, const void *given,
+libsolver_status device_values_replace(const device_values *v, const void *given, int keeps,
                                        value_flaws *flaws, message *why)
 {
     MAY_FAIL("launching the sums of values on the device", why);
     fake_insist(fake_room(given) >= 0, "values are not on the device");
     fake_insist(fake_room(flaws) >= (int64_t)sizeof *flaws, "flaws are not on the device");
-    const replacement work = {*v, given, flaws};
+    const replacement work = {*v, given, keeps, flaws};
     fake_launch(v->stream, run_replacement, &work, sizeof work);
     return LIBSOLVER_OK;
 }
