@@ -272,10 +272,11 @@ static void print_trace(job *j)
     for (int kind = 0; kind < FACTOR_KINDS; kind++) {
         const factor_kind_sum *k = &p.kind[kind];
         if (k->sum.tasks > 0)
-            printf("  %-13s %8ld tasks, mean %7.2f us, longest %7.2f; last of %4ld levels of "
-                   "%8.1f us together\n",
+            printf("  %-13s %8ld tasks, mean %7.2f us, longest %7.2f, %8.2f Gflop, %5.1f Gflop/s a "
+                   "block; last of %4ld levels of %8.1f us together\n",
                    factor_profile_kind((libsolver_factor_task_kind)kind), (long)k->sum.tasks,
-                   1e6 * k->sum.busy / (double)k->sum.tasks, 1e6 * k->sum.longest, (long)k->levels,
+                   1e6 * k->sum.busy / (double)k->sum.tasks, 1e6 * k->sum.longest,
+                   1e-9 * k->sum.flops, 1e-9 * k->sum.flops / k->sum.busy, (long)k->levels,
                    1e6 * k->added);
     }
     printf("  the longest tasks of all levels one after the other: %.1f us\n", 1e6 * p.chain);

@@ -118,10 +118,12 @@ __device__ __forceinline__ void pull_part(const factor_arguments<T, K> &a, const
             }
 #pragma unroll
             for (int q = 0; q < AHEAD; q++)
-                if (at[q] >= 0) {
-                    T *t = to + own + at[q] * ld;
-                    *t = *t + v[q];
-                }
+                if (at[q] >= 0)
+                    v[q] = to[own + at[q] * ld] + v[q];
+#pragma unroll
+            for (int q = 0; q < AHEAD; q++)
+                if (at[q] >= 0)
+                    to[own + at[q] * ld] = v[q];
         }
     }
 }

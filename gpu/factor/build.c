@@ -350,25 +350,37 @@ static void add(builder *b, int32_t level, factor_task task)
         g->level_start[level + 1]++;
 }
 
-/* What panel q changes of the columns behind it, at a level where all of its rows are done.  Tiles
- * of its super-panel and the next get its product at once, all others that of the whole super-panel
- * at its end: they are read and written less often so.  The next column and two more diagonal
- * blocks get it by the tasks that finish rows. */
+/* Panels whose product is subtracted at once from a tile so many columns behind the last of them:
+ * the further behind the more, as a tile is then read and written less often; those near are wanted
+ * soon.  Each is a multiple of the ones before. */
+static int32_t panels_at_once(int32_t distance)
+{
+    return distance <= 3 ? 1 : distance <= 7 ? 2 : distance <= 15 ? 4 : 8;
+}
+
+/* Whether tile (i, j) gets a product as soon as panel q is there. */
+static int is_updated(int32_t i, int32_t j, int32_t q)
+{
+    return (q + 1) % panels_at_once(j - q - (i == j)) == 0;
+}
+
+/* What panel q changes of the columns behind it, at a level where all of its rows are done.  The
+ * next column and two more diagonal blocks get it by the tasks that finish rows. */
 static void add_updates(builder *b, int32_t s, int32_t level, int32_t q)
 {
     const factor_front *f = b->program->front + s;
     const int32_t nb = factor_pivot_blocks(f), blocks = factor_row_blocks(f);
-    const int32_t super = q / FACTOR_SUPER_PANEL, far = (super + 2) * FACTOR_SUPER_PANEL;
-    const int is_last = q % FACTOR_SUPER_PANEL == FACTOR_SUPER_PANEL - 1;
-    for (int32_t j = q + 2; j < nb && (j < far || is_last); j++)
-        for (int32_t i = j <= q + 3 ? j + 1 : j; i < blocks; i++)
+    for (int32_t j = q + 2; j < nb; j++)
+        for (int32_t i = j <= q + 3 ? j + 1 : j; i < blocks; i++) {
+            int32_t from = q;
+            if (!is_updated(i, j, q))
+                continue;
+            while (from > 0 && !is_updated(i, j, from - 1))
+                from--;
             add(b, level,
-                (factor_task){.kind = FACTOR_UPDATE,
-                              .front = s,
-                              .i = i,
-                              .j = j,
-                              .from = j < far ? q : super * FACTOR_SUPER_PANEL,
-                              .to = q + 1});
+                (factor_task){
+                    .kind = FACTOR_UPDATE, .front = s, .i = i, .j = j, .from = from, .to = q + 1});
+        }
 }
 
 /* The level of the front's first diagonal block; that of its q-th is q later. */
@@ -394,6 +406,18 @@ static void add_rows(builder *b, int32_t s)
             add(b, level + q + 1, (factor_task){.kind = FACTOR_ROWS, .front = s, .i = i, .j = q});
 }
 
+/* Tiles from (i0, j0) on of the contribution block, a square of them: those at work at a time read
+ * few rows of the panels, which may be more than the second-level cache holds. */
+static void add_contributions(builder *b, int32_t s, int32_t level, int32_t i0, int32_t j0)
+{
+    const factor_front *f = b->program->front + s;
+    const int32_t blocks = factor_row_blocks(f), nb = factor_pivot_blocks(f);
+    for (int32_t j = j0; j < blocks && j < j0 + FACTOR_NEIGHBOURS; j++)
+        for (int32_t i = i0 > j ? i0 : j; i < blocks && i < i0 + FACTOR_NEIGHBOURS; i++)
+            add(b, level,
+                (factor_task){.kind = FACTOR_CONTRIBUTION, .front = s, .i = i, .j = j, .to = nb});
+}
+
 static void add_tiles(builder *b, int32_t s)
 {
     const factor_front *f = b->program->front + s;
@@ -404,10 +428,9 @@ static void add_tiles(builder *b, int32_t s)
             add(b, level, (factor_task){.kind = FACTOR_ASSEMBLE, .front = s, .i = i, .j = j});
     for (int32_t q = 0; q < nb; q++)
         add_updates(b, s, level + q + 2, q);
-    for (int32_t j = nb; j < blocks; j++)
-        for (int32_t i = j; i < blocks; i++)
-            add(b, level + nb + 1,
-                (factor_task){.kind = FACTOR_CONTRIBUTION, .front = s, .i = i, .j = j, .to = nb});
+    for (int32_t j0 = nb; j0 < blocks; j0 += FACTOR_NEIGHBOURS)
+        for (int32_t i0 = j0; i0 < blocks; i0 += FACTOR_NEIGHBOURS)
+            add_contributions(b, s, level + nb + 1, i0, j0);
 }
 
 /* Ranges of tiny fronts, level by level, in tasks for as many warps as a block has. */

@@ -38,7 +38,7 @@ enum {
     FACTOR_TILE = 64,      /* most rows of a row block */
     FACTOR_TINY_ROWS = 32, /* most rows of a front that a warp factorizes */
     FACTOR_WARPS = 8,      /* most warps of a task that do so */
-    FACTOR_SUPER_PANEL = 4 /* panels whose products with far tiles are summed in one task */
+    FACTOR_NEIGHBOURS = 16 /* tiles of a contribution block are formed so many by so many */
 };
 
 /* Most rows of a front that is factorized in shared memory. */

@@ -172,12 +172,7 @@ __device__ __forceinline__ void update_tile(const factor_arguments<T, K> &a,
     multiply_rows(sum, panel_rows(a, f, p.row, p.rows, from),
                   panel_rows(a, f, p.column, p.columns, from), to - from, task.i == task.j, stages,
                   COPIES<T>, a.signs_at(f.first + from));
-    each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
-        if (p.has(i, j)) {
-            T *at = out + i + (int64_t)j * f.ld;
-            *at = *at - v;
-        }
-    });
+    subtract_sum(out, f.ld, sum, p.rows, p.columns, task.i == task.j);
 }
 
 template <typename T, typename K>
@@ -292,11 +287,7 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T, K> &a,
     if (task.j > 0)
         multiply_tiles(sum, tile[0], tile[0], signs_of(a, f, task.j - 1));
     multiply_tiles(sum, tile[1], tile[1], signs_of(a, f, task.j));
-    each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
-        T *at = out + i + (int64_t)j * f.ld;
-        if (i >= j)
-            *at = *at - v;
-    });
+    subtract_sum(out, f.ld, sum, p.rows, p.columns, true);
 }
 
 /* Diagonal block t, after row block t of panel t - 1, which nobody else does: Cholesky and inverse.

@@ -153,7 +153,7 @@ static void signed_systems(void **state)
     assert_true(doubtful > 30);
 }
 
-/* Fronts of several row blocks, and of several super-panels. */
+/* Fronts of several row blocks, whose panels tiles get one, two, four and eight at a time. */
 static void grids(void **state)
 {
     (void)state;
@@ -173,6 +173,11 @@ static void grids(void **state)
         check_system(&s, tunings + n % 2, n);
         system_free(&s);
     }
+    cpu_system s; /* nineteen panels: the first eight at a time */
+    random_stream r = random_seeded(1);
+    positive_system(&s, &r, problem_complete(1160), NATURAL);
+    check_system(&s, tunings, 1);
+    system_free(&s);
 }
 
 /* The first row whose pivot is refused is the CPU's. */

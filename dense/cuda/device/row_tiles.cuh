@@ -65,6 +65,25 @@ template <typename T> struct tile_part {
     }
 };
 
+/* Matrix at `at`, rows x columns, -= a sum; lower: at or below the diagonal alone.  All entries are
+ * asked for before the first is stored: the compiler may not turn that round, and one after the
+ * other they would take longer than a product of depth 64. */
+template <typename T>
+__device__ __forceinline__ void subtract_sum(T *at, int64_t ld, const product_sum<T, 4> &sum,
+                                             int rows, int columns, bool lower)
+{
+    const tile_part<T> before(at, 1, ld, rows, columns);
+    const int lane = threadIdx.x % 32, g = sum_row() + lane / 4, l = sum_column() + 2 * (lane % 4);
+#pragma unroll
+    for (int t = 0; t < 4; t++)
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const int i = g + 8 * (e / 2), j = l + 8 * t + e % 2;
+            if (i < rows && j < columns && (!lower || i >= j))
+                at[i + (int64_t)j * ld] = before.v[t][e] - sum.entry(t, e);
+        }
+}
+
 /* sum += A S B^H, tiles in shared memory */
 template <typename T, typename S = no_signs>
 __device__ __forceinline__ void multiply_tiles(product_sum<T, 4> &sum, const T *A, const T *B,
