@@ -73,8 +73,8 @@ static void print_text(const settings *s)
         if (concerns(s, o->commands))
             print_option(o);
     if (concerns(s, ~(unsigned)(COMMAND_INFO | COMMAND_HELP))) {
-        printf("\nA matrix is a Matrix Market file (.mtx, .mtx.gz) or a problem made on the "
-               "spot:\n");
+        printf("\nA matrix is a Matrix Market file (.mtx, .mtx.gz; -: standard input) or a "
+               "problem made on the spot:\n");
         for (const term_entry *t = problem_table; t->term; t++)
             printf("  %s  %s\n", t->term, t->meaning);
         printf("Without a right-hand side, b = A x* is made from x*(i) = 1 + 0.1 (i mod 7).\n");
@@ -181,11 +181,13 @@ static void print_man(const settings *s)
         print_roff(c->operands);
         printf("%s[OPTION...]\n.br\n", *c->operands ? " " : "");
     }
-    printf(".SH DESCRIPTION\nSolves A x = b for a sparse symmetric or Hermitian A by Cholesky and "
-           "LDL^T factorizations, on the CPU and on the GPU, and checks each solution by its "
-           "componentwise backward error.\nA matrix is a Matrix Market file (.mtx, .mtx.gz) or a "
-           "problem made on the spot.\nWithout a right\\-hand side, b = A x* is made from x*(i) = "
-           "1 + 0.1 (i mod 7), and the forward error is reported too.\n.SH COMMANDS\n");
+    printf(
+        ".SH DESCRIPTION\nSolves A x = b for a sparse symmetric or Hermitian A by Cholesky and "
+        "LDL^T factorizations, on the CPU and on the GPU, and checks each solution by its "
+        "componentwise backward error.\nA matrix is a Matrix Market file (.mtx, .mtx.gz; \\-: "
+        "standard input) or "
+        "a problem made on the spot.\nWithout a right\\-hand side, b = A x* is made from x*(i) = "
+        "1 + 0.1 (i mod 7), and the forward error is reported too.\n.SH COMMANDS\n");
     for (const command_entry *c = command_table; c->name; c++) {
         print_roff_term(c->name, NULL, c->operands);
         print_roff(c->help);

@@ -133,8 +133,8 @@ static void print_gpu_code(const facts *w)
                w->gpu_code.driver ? "the driver is for CUDA " : "no driver",
                w->gpu_code.driver ? cuda_version(w->gpu_code.driver, &driver) : "");
     const char *version = cublas_version(w->cublas, &cublas);
-    printf("cuBLAS     %s%s\n", version ? version : libsolver_dense_message(),
-           version ? ", for contexts of libsolver_dense.h alone" : "");
+    printf("cuBLAS     %s%s\n", version ? version : "none: ",
+           version ? ", for contexts of libsolver_dense.h alone" : libsolver_dense_message());
 }
 
 static void print_facts(const facts *w)

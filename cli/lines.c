@@ -20,7 +20,7 @@ int lines_open(lines *s, const char *path, failure *f)
 {
     *s = (lines){.path = path, .failure = f};
     errno = 0;
-    s->file = gzopen(path, "rb");
+    s->file = gzopen(strcmp(path, "-") == 0 ? "/dev/stdin" : path, "rb");
     if (!s->file)
         return errno ? failure_set(f, EXIT_INPUT, "%s: %s", path, strerror(errno))
                      : failure_memory(f, path);

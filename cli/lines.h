@@ -25,8 +25,8 @@ typedef struct lines {
     failure *failure;
 } lines;
 
-/* Opens path, which must outlive s.  Every call returns 0 or the code left in *f.  lines_close in
- * every case.
+/* Opens path, "-": standard input, which must outlive s.  Every call returns 0 or the code left in
+ * *f.  lines_close in every case.
  */
 int lines_open(lines *s, const char *path, failure *f);
 void lines_close(lines *s);

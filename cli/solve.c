@@ -233,7 +233,7 @@ int command_solve(const settings *s, failure *f)
 {
     solve_run run = {.settings = s, .start = seconds_now()};
     run.progress = progress_start(s->quiet, "");
-    if (!s->quiet && !is_printed(s->json) && !is_printed(s->output))
+    if (!s->quiet && !is_printed(s->json) && !is_printed(s->output) && !is_printed(s->html))
         run.to = stdout;
     run.report = (report){.path = s->operands[0],
                           .tolerance = settings_tolerance(s),

@@ -60,7 +60,8 @@ double timeline_x(const timeline *t, double seconds);
 void timeline_svg_times(const timeline *t, double bottom, output *o);
 /* A band for each state, which lies on those before it, with its name where there is room. */
 void timeline_svg_states(const timeline *t, const char *const *names, output *o);
-/* Of a row: its label, a part of its bar, its numbers, of which NaN is a dash. */
+/* Of a row: its label, a part of its bar, its numbers, with so many digits or fewer; NaN is a dash.
+ */
 void timeline_svg_label(const char *text, double y, output *o);
 void timeline_svg_bar(const timeline *t, double from, double to, double y, int paint, output *o);
 void timeline_svg_number(int column, double value, int digits, double y, output *o);

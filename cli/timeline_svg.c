@@ -114,8 +114,11 @@ static double column_x(int column)
     return TIMELINE_LEFT + TIMELINE_PLOT + 50 + TIMELINE_STEP * column;
 }
 
+/* A column has room for seven characters: large numbers give up decimals. */
 void timeline_svg_number(int column, double value, int digits, double y, output *o)
 {
+    while (digits > 0 && fabs(value) >= pow(10, 6 - digits))
+        digits--;
     svg_label(o, column_x(column), y + 12, "end", timeline_number(value, digits).text);
 }
 

@@ -68,10 +68,11 @@ static void load(cuda_library *l)
         l->loaded = head;
         return;
     }
+    const char *version = head ? head->version : "0.0.0";
     FAIL(&l->failure, LIBSOLVER_NOT_BUILT,
-         "%s was found, but it is of version %s, and this is libsolver " LIBRARY_VERSION
+         "%s was found, but it is of %s %s, and this is libsolver " LIBRARY_VERSION
          ": install both from the same build",
-         l->file, head ? head->version : "0.0.0");
+         l->file, strcmp(version, LIBRARY_VERSION) ? "version" : "another build of", version);
     dlclose(library);
 }
 

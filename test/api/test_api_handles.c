@@ -93,6 +93,8 @@ static void null_arguments_are_refused(void **state)
     assert_int_equal(libsolver_get_scaling(t->factor, NULL), LIBSOLVER_INVALID);
     assert_int_equal(libsolver_devices(0, NULL, NULL), LIBSOLVER_INVALID);
     refused(LIBSOLVER_INVALID, LIBSOLVER_INVALID, libsolver_context_message(NULL), "no room");
+    assert_int_equal(libsolver_gpu_code_query(NULL), LIBSOLVER_INVALID);
+    refused(LIBSOLVER_INVALID, LIBSOLVER_INVALID, libsolver_context_message(NULL), "code is NULL");
     assert_int_equal(libsolver_context_create(NULL, NULL), LIBSOLVER_INVALID);
     refused(LIBSOLVER_INVALID, LIBSOLVER_INVALID, libsolver_context_message(NULL), "is NULL");
     assert_non_null(strstr(libsolver_context_place(NULL), ".c:"));

@@ -441,6 +441,18 @@ class Generate(Case):
         self.assertTrue(link.is_symlink())
         self.assertEqual(run("generate", "lap2d:2", "-o", "-").stdout, target.read_text())
 
+    def test_a_matrix_comes_from_standard_input_too(self):
+        matrix = run("generate", "lap2d:9", "-o", "-").stdout
+        done = subprocess.run([TOOL, "solve", "-", "-o", "-"], input=matrix, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout.splitlines()[1]), (0, "81 1"))
+        done = subprocess.run([TOOL, "solve", "-"], input=matrix[:60], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("libsolver: -:", done.stderr)
+
+    def test_a_page_on_standard_output_is_alone_there(self):
+        done = run("solve", "lap2d:3", "--html", "-")
+        self.assertTrue(done.stdout.startswith("<!DOCTYPE html>") and done.stdout.endswith("</html>\n"))
+
 
 class Plot(Case):
     def plot(self, problem, *options):

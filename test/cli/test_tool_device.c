@@ -215,6 +215,17 @@ static void the_device_refines_by_the_methods_asked_for(void **state)
     fake_reset();
 }
 
+/* What `info` tells of the code for GPUs, by the library's own call. */
+static void the_code_for_gpus_is_described(void **state)
+{
+    (void)state;
+    libsolver_gpu_code code;
+    assert_int_equal(libsolver_gpu_code_query(&code), LIBSOLVER_OK);
+    assert_string_equal(code.architectures, "fake");
+    assert_int_equal(code.toolkit, 13000);
+    assert_int_equal(code.driver, 13010);
+}
+
 /* ---- bench ----------------------------------------------------------------------------------- */
 
 /* A device without the room in which the rate of copies is measured. */
@@ -347,6 +358,7 @@ int main(void)
         cmocka_unit_test(and_no_device_at_all),
         cmocka_unit_test(the_device_s_steps_are_in_the_history),
         cmocka_unit_test(the_device_refines_by_the_methods_asked_for),
+        cmocka_unit_test(the_code_for_gpus_is_described),
         cmocka_unit_test(a_bench_profiles_solves_and_factorizations),
         cmocka_unit_test(the_page_has_the_device_s_time),
         cmocka_unit_test(the_page_is_whole_without_a_trace),
