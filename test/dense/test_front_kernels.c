@@ -258,8 +258,9 @@ static void check_divide(random_stream *r, const front_kernels *kernels, int her
     for (int i = 0; i < MOST; i++) {
         exact sum = 0;
         for (int c = 0; c < columns && i < rows; c++)
-            sum += cabsl(entry(&l, i, c)) * cabsl(entry(&l, i, c)) *
-                   (cabsl(d[c]) + cabsl(e[c]) + (c > 0 ? cabsl(e[c - 1]) : 0));
+            sum +=
+                cabsl(entry(&l, i, c)) * cabsl(entry(&l, i, c)) *
+                ((exact)scalar_abs(d[c]) + scalar_abs(e[c]) + (c > 0 ? scalar_abs(e[c - 1]) : 0));
         check_near(sum, g[i], columns);
     }
 }
