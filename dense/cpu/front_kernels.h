@@ -40,9 +40,9 @@ typedef struct front_kernels {
      * increased. */
     int (*ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e,
                       real *g);
-    /* g(i) += sum over c of |L(i,c)| |W(i,c)| */
-    void (*add_magnitudes)(int rows, int columns, const scalar *l, int ldl, const scalar *w,
-                           int ldw, real *g);
+    /* g(i) += sum over c of |L(i,c)|^2 weight(c) */
+    void (*add_magnitudes)(int rows, int columns, const scalar *l, int ldl, const real *weight,
+                           real *g);
 } front_kernels;
 
 static inline int ldlt_block_ld(int n)

@@ -361,23 +361,24 @@ static void divide(int hermitian, int rows, int pivot_rows, int columns, const s
     }
 }
 
-static void add_magnitudes(int rows, int columns, const scalar *l, int ldl, const scalar *w,
-                           int ldw, real *g)
+static void add_magnitudes(int rows, int columns, const scalar *l, int ldl, const real *weight,
+                           real *g)
 {
     int i = 0;
     for (; i + 2 * LANES <= rows; i += 2 * LANES) {
         real_lanes g0 = lanes_load_real(g + i), g1 = lanes_load_real(g + i + LANES);
         for (int c = 0; c < columns; c++) {
-            const scalar *lc = l + i + (ptrdiff_t)c * ldl, *wc = w + i + (ptrdiff_t)c * ldw;
-            g0 += lanes_abs(lanes_load(lc)) * lanes_abs(lanes_load(wc));
-            g1 += lanes_abs(lanes_load(lc + LANES)) * lanes_abs(lanes_load(wc + LANES));
+            const scalar *lc = l + i + (ptrdiff_t)c * ldl;
+            const real_lanes l0 = lanes_abs(lanes_load(lc)), l1 = lanes_abs(lanes_load(lc + LANES));
+            g0 += l0 * l0 * weight[c];
+            g1 += l1 * l1 * weight[c];
         }
         lanes_store_real(g + i, g0);
         lanes_store_real(g + i + LANES, g1);
     }
     for (; i < rows; i++)
         for (int c = 0; c < columns; c++)
-            g[i] += scalar_abs(l[i + (ptrdiff_t)c * ldl]) * scalar_abs(w[i + (ptrdiff_t)c * ldw]);
+            g[i] += ldlt_growth(l[i + (ptrdiff_t)c * ldl], weight[c]);
 }
 
 const front_kernels SET(front_kernels) = {update, solve_right,     cholesky,

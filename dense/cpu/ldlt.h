@@ -2,9 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Rounding errors and zero.  g(i) bounds what was assembled into row i of the scaled matrix: the
- * largest entry of row i of A, plus the sum over all pivots so far of |l_ip| |(L D)_ip|.  By Cauchy
- * and Schwarz the products subtracted from entry (i, j) sum to at most sqrt(g(i) g(j)), so an entry
- * below 8 eps of that is rounding error; a column of such entries is a zero pivot. */
+ * largest entry of row i of A, plus the sum over all pivots so far of l_i R l_i^T, where R is |d|
+ * for a 1x1 pivot and, for a 2x2 one, the diagonal of the sums of |D| along its rows.  As |x D y^T|
+ * is at most the root of x R x^T y R y^T, the products subtracted from entry (i, j) sum by Cauchy
+ * and Schwarz to at most sqrt(g(i) g(j)), so an entry below 8 eps of that is rounding error; a
+ * column of such entries is a zero pivot.  (|l_ip| |(L D)_ip| instead would be less for 2x2 pivots,
+ * and too little: of a pair with a zero diagonal l and L D have their large entries in different
+ * columns.) */
 #ifndef DENSE_CPU_LDLT_H
 #define DENSE_CPU_LDLT_H
 
@@ -45,6 +49,21 @@ static inline void divide_2x2(int hermitian, scalar a, scalar b, scalar c, scala
     const scalar x0 = *x, y0 = *y;
     *x = (cb * x0 - y0) * (1 / (above * det));
     *y = (ab * y0 - x0) * (1 / (b * det));
+}
+
+/* R for the pivots in d and e, the first of which begins one. */
+static inline void ldlt_weights(int pivots, const scalar *d, const scalar *e, real *weight)
+{
+    for (int p = 0; p < pivots; p++) {
+        const real before = p > 0 ? scalar_abs(e[p - 1]) : 0;
+        weight[p] = before + scalar_abs(d[p]) + scalar_abs(e[p]);
+    }
+}
+
+/* l r l^T */
+static inline real ldlt_growth(scalar l, real weight)
+{
+    return scalar_abs(l) * scalar_abs(l) * weight;
 }
 
 /* Counts the pivot d, or the 2x2 pivot [d e'; e d2] when e != 0, of rows with magnitudes g1 and

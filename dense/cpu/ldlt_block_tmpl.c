@@ -119,10 +119,11 @@ static void eliminate_1x1(block *s, int p, real *g)
 {
     scalar *column = s->b + p * s->ld, l[LDLT_BLOCK] = {0}, w[LDLT_BLOCK];
     const scalar inverse = 1 / column[p];
+    const real weight = scalar_abs(column[p]);
     for (int i = p + 1; i < s->n; i++) {
         w[i] = column[i];
         l[i] = column[i] *= inverse;
-        g[i] += scalar_abs(l[i]) * scalar_abs(w[i]);
+        g[i] += ldlt_growth(l[i], weight);
     }
     subtract(0, s, p + 1, l, w, l, w);
 }
@@ -132,14 +133,16 @@ static void eliminate_2x2(block *s, int p, real *g)
 {
     scalar *c0 = s->b + p * s->ld, *c1 = c0 + s->ld;
     scalar l0[LDLT_BLOCK] = {0}, l1[LDLT_BLOCK] = {0}, w0[LDLT_BLOCK], w1[LDLT_BLOCK];
-    const scalar d0 = c0[p], e = c0[p + 1], d1 = c1[p + 1];
+    const scalar d0 = c0[p], e = c0[p + 1], d1 = c1[p + 1], d[2] = {d0, d1}, off[2] = {e, 0};
+    real weight[2];
+    ldlt_weights(2, d, off, weight);
     for (int i = p + 2; i < s->n; i++) {
         w0[i] = c0[i];
         w1[i] = c1[i];
         divide_2x2(s->hermitian, d0, e, d1, &c0[i], &c1[i]);
         l0[i] = c0[i];
         l1[i] = c1[i];
-        g[i] += scalar_abs(l0[i]) * scalar_abs(w0[i]) + scalar_abs(l1[i]) * scalar_abs(w1[i]);
+        g[i] += ldlt_growth(l0[i], weight[0]) + ldlt_growth(l1[i], weight[1]);
     }
     c0[p + 1] = 0;
     subtract(1, s, p + 2, l0, w0, l1, w1);

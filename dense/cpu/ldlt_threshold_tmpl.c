@@ -185,10 +185,12 @@ static void update_candidates(const search *s, int p, int pivots)
 {
     const front_candidates *f = s->f;
     const int m = f->m;
+    real weight[2];
+    ldlt_weights(pivots, f->d + p, f->e + p, weight);
     for (int q = 0; q < pivots; q++) {
         const scalar *l = f->panel + (int64_t)(p + q) * m, *w = f->work + (int64_t)q * m;
         for (int i = p + pivots; i < m; i++)
-            f->magnitude[i] += scalar_abs(l[i]) * scalar_abs(w[i]);
+            f->magnitude[i] += ldlt_growth(l[i], weight[q]);
         for (int j = p + pivots; j < f->k; j++) {
             scalar *column = f->panel + (int64_t)j * m;
             const scalar factor = scalar_mirror(w[j], f->hermitian);

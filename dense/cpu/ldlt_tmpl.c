@@ -96,8 +96,9 @@ static int columns_below(front *f, int p, int nb, int found, const scalar *b, co
 }
 
 /* Columns [accepted, nb) of the block are put back in the order found and updated by the accepted
- * pivots. */
-static void restore_failed(front *f, int p, int nb, int accepted, const scalar *b, const int *order)
+ * pivots, of these weights. */
+static void restore_failed(front *f, int p, int nb, int accepted, const scalar *b, const int *order,
+                           const real *weight)
 {
     const int m = f->in.m, ld = m - p, ldb = ldlt_block_ld(nb), rows = m - p - nb,
               failed = nb - accepted;
@@ -125,8 +126,7 @@ static void restore_failed(front *f, int p, int nb, int accepted, const scalar *
                            f->in.panel + p + accepted + (int64_t)p * m, m, w, failed, 1, corner, m);
     for (int c = 0; c < accepted; c++)
         for (int i = 0; i < failed; i++)
-            f->in.magnitude[p + accepted + i] +=
-                scalar_abs(b[accepted + i + c * ldb]) * scalar_abs(w[i + c * failed]);
+            f->in.magnitude[p + accepted + i] += ldlt_growth(b[accepted + i + c * ldb], weight[c]);
 }
 
 /* The nb columns from s change places with those from p < s, in the same order. */
@@ -142,7 +142,7 @@ static int eliminate_block(front *f, int p, int s, int nb)
 {
     const int m = f->in.m, ld = m - p, ldb = ldlt_block_ld(nb);
     scalar b[LDLT_BLOCK * LDLT_BLOCK], d[LDLT_BLOCK], e[LDLT_BLOCK];
-    real g[LDLT_BLOCK], before[LDLT_BLOCK];
+    real g[LDLT_BLOCK], before[LDLT_BLOCK], weight[LDLT_BLOCK];
     int order[LDLT_BLOCK];
     memset(b, 0, sizeof(scalar) * (size_t)(nb * ldb));
     for (int c = 0; c < nb; c++) {
@@ -181,10 +181,11 @@ static int eliminate_block(front *f, int p, int s, int nb)
     }
     for (int c = 0; c < nb; c++)
         f->in.magnitude[p + c] = c < accepted ? g[c] : before[order[c]];
-    f->kernels->add_magnitudes(m - p - nb, accepted, below(f, p, nb), m, f->w, ld - nb,
+    ldlt_weights(accepted, f->in.d + p, f->in.e + p, weight);
+    f->kernels->add_magnitudes(m - p - nb, accepted, below(f, p, nb), m, weight,
                                f->in.magnitude + p + nb);
     if (accepted < nb)
-        restore_failed(f, p, nb, accepted, b, order);
+        restore_failed(f, p, nb, accepted, b, order, weight);
     NAME(front_update_columns)(f->in.hermitian, m, f->in.panel, p, p + accepted, f->w, ld - nb,
                                p + nb, p + nb, f->in.k, f->in.watch);
     return accepted;

@@ -46,9 +46,9 @@ static sparse shuffled(random_stream *r, int64_t n, double *a)
     return s;
 }
 
-/* B S B^T, B unit lower triangular with some small integers, S diagonal with signs at random: `zeros powers of two between 2^-spread and 1.  All entries
- * are sums of products that have a place in 53 bits, hence exact, and S has the inertia of A
- * [Sylvester]; pivots of A are not exact. */
+/* B S B^T, B unit lower triangular with some small integers, S diagonal with signs at random:
+ * `zeros powers of two between 2^-spread and 1.  All entries are sums of products that have a place
+ * in 53 bits, hence exact, and S has the inertia of A [Sylvester]; pivots of A are not exact. */
 static hard_case congruent(random_stream *r, int64_t n, int spread, int64_t zeros, int64_t tiny)
 {
     hard_case c = {.name = zeros > 0  ? "congruent, singular"
@@ -78,9 +78,9 @@ static hard_case congruent(random_stream *r, int64_t n, int spread, int64_t zero
     return c;
 }
 
-/* [H G; G^T 0]: H positive, diagonal, of powers of two between 2^-spread and 1; G of small integers,
- * its last `twice` columns those before them.  Inertia (h, g - twice, twice) if the others are
- * independent, as by their unit matrix on top. */
+/* [H G; G^T 0]: H positive, diagonal, of powers of two between 2^-spread and 1; G of small
+ * integers, its last `twice` columns those before them.  Inertia (h, g - twice, twice) if the
+ * others are independent, as by their unit matrix on top. */
 static hard_case saddle(random_stream *r, int64_t h, int64_t g, int spread, int64_t twice)
 {
     hard_case c = {.name = twice > 0 ? "saddle, singular" : "saddle",
@@ -168,11 +168,12 @@ static void judge(tally *t, const hard_case *c, const libsolver_options *o,
                          is.zero == c->known.zero;
     if (is.certain && !is_right) {
         t->wrong++;
-        print_error("seed %d, %s, effort %d, threshold %g, ordering %d: %d/%d/%d is called certain, "
-                    "it is %d/%d/%d\n",
-                    (int)seed, c->name, (int)o->inertia_effort, o->pivot_threshold,
-                    (int)o->ordering, (int)is.positive, (int)is.negative, (int)is.zero,
-                    (int)c->known.positive, (int)c->known.negative, (int)c->known.zero);
+        print_error(
+            "seed %d, %s, effort %d, threshold %g, ordering %d: %d/%d/%d is called certain, "
+            "it is %d/%d/%d\n",
+            (int)seed, c->name, (int)o->inertia_effort, o->pivot_threshold, (int)o->ordering,
+            (int)is.positive, (int)is.negative, (int)is.zero, (int)c->known.positive,
+            (int)c->known.negative, (int)c->known.zero);
     }
     t->results++;
     t->certain += is.certain && is_right;
@@ -236,10 +237,55 @@ static void certain_is_right_with_each_effort(void **state)
     assert_true(t[LIBSOLVER_EFFORT_FULL].certain > t[LIBSOLVER_EFFORT_NONE].certain);
 }
 
+#define LINKS 250
+
+/* [H G; G^T 0] of a chain of points as in STADAT3 of the Maros-Meszaros collection: H small, G^T
+ * the differences of neighbours, then the differences of these.  The inertia is (points, links,
+ * links - 1), as H is positive on the vector of ones.  Each of the second differences is zero up to
+ * rounding errors once the pivots of its points are eliminated, in 2x2 pivots nearly without a
+ * diagonal, and does not wait for the end of the chain. */
+static void dependent_rows_of_a_chain_do_not_wait(void **state)
+{
+    (void)state;
+    const int64_t points = LINKS + 1, n = points + 2 * LINKS - 1;
+    const double step = 1999.9999999999998;
+    double *a = doubles(n * n);
+    for (int64_t i = 1; i < points; i++)
+        a[i + i * n] = 0.0005;
+    for (int64_t k = 0; k < LINKS; k++)
+        for (int64_t i = k; i <= k + 1; i++)
+            a[points + k + i * n] = i == k ? -step : step;
+    for (int64_t k = 0; k + 1 < LINKS; k++)
+        for (int64_t i = k; i <= k + 2; i++)
+            a[points + LINKS + k + i * n] = i == k + 1 ? 2 * step : -step;
+    sparse c = sparse_of_dense(n, a);
+    const libsolver_matrix view = sparse_view(&c);
+    free(a);
+    for (int effort = 0; effort < 3; effort++) {
+        libsolver_options o = options_on_cpu(LIBSOLVER_KIND_INDEFINITE);
+        libsolver_factor *f;
+        libsolver_factor_info info;
+        libsolver_inertia_counts is;
+        o.inertia_effort = (libsolver_effort)effort;
+        assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_SINGULAR);
+        libsolver_info(f, &info);
+        assert_int_equal(libsolver_inertia(f, &is), LIBSOLVER_OK);
+        if (info.delayed > n / 4)
+            fail_msg("%d columns are delayed, of %d", (int)info.delayed, (int)n);
+        assert_int_equal(is.positive, points);
+        assert_int_equal(is.negative, LINKS);
+        assert_int_equal(is.zero, LINKS - 1);
+        assert_true(is.certain);
+        libsolver_factor_free(f);
+    }
+    sparse_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(certain_is_right_with_each_effort),
+        cmocka_unit_test(dependent_rows_of_a_chain_do_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

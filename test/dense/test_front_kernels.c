@@ -224,7 +224,7 @@ static void check_divide(random_stream *r, const front_kernels *kernels, int her
 {
     field w, l;
     scalar d[COLUMNS], e[COLUMNS];
-    real largest[COLUMNS], g[MOST] = {0};
+    real largest[COLUMNS], weight[COLUMNS], g[MOST] = {0};
     fill(r, &w);
     fill(r, &l);
     for (int c = 0; c < columns; c++) {
@@ -253,11 +253,14 @@ static void check_divide(random_stream *r, const front_kernels *kernels, int her
         }
         check_near(most, largest[c], 1);
     }
-    kernels->add_magnitudes(rows, columns, l.at, LD, w.at, LD, g);
+    ldlt_weights(columns, d, e, weight);
+    kernels->add_magnitudes(rows, columns, l.at, LD, weight, g);
     for (int i = 0; i < MOST; i++) {
         exact sum = 0;
         for (int c = 0; c < columns && i < rows; c++)
-            sum += cabsl(entry(&l, i, c)) * cabsl(entry(&w, i, c));
+            sum +=
+                cabsl(entry(&l, i, c)) * cabsl(entry(&l, i, c)) *
+                ((exact)scalar_abs(d[c]) + scalar_abs(e[c]) + (c > 0 ? scalar_abs(e[c - 1]) : 0));
         check_near(sum, g[i], columns);
     }
 }
@@ -317,6 +320,14 @@ static void check_block(random_stream *r, const front_kernels *kernels, int herm
             for (int q = 0; q < found; q++)
                 sum += w[i][q] * mirrored(l[j][q], hermitian);
             check_near(a[order[i]][order[j]], (scalar)sum, 4 * (1 + g[i] + g[j]));
+        }
+    /* what earlier pivots have subtracted from an entry is bounded by its magnitudes */
+    for (int i = 0; i < found; i++)
+        for (int j = 0; j <= i; j++) {
+            long double terms = 0;
+            for (int q = 0; q < (j > 0 && e[j - 1] != 0 ? j - 1 : j); q++)
+                terms += cabsl(w[i][q]) * cabsl(l[j][q]);
+            assert_true(terms <= sqrtl((long double)g[i] * g[j]) * (1 + 100 * (long double)EPS));
         }
 }
 

@@ -72,16 +72,20 @@ static libsolver_status try_other_zero(numeric *f, backend_options *settings,
     return attempt(f, settings, report);
 }
 
-/* With scaling by matching instead of equilibration, unless that leaves more zeros. */
+/* With scaling by matching instead of equilibration, unless that leaves more zeros or, where any
+ * number of attempts is allowed, more small pivots, which magnify errors where zeros do not. */
 static libsolver_status try_matching(numeric *f, backend_options *settings, backend_report *report)
 {
     const backend_scaling scaling = settings->scaling;
-    const int64_t zero = report->zero;
+    const int64_t zero = report->zero, small = report->small;
     log_doubt(f, report, "scaling by matching instead of equilibration");
     settings->zero_level = 0;
     use_matching(settings);
     TRY(attempt(f, settings, report));
-    if (report->zero <= zero || is_settled(f, report))
+    const int is_worse =
+        report->zero > zero ||
+        (settings->inertia_effort == LIBSOLVER_EFFORT_FULL && report->small > small);
+    if (!is_worse || is_settled(f, report))
         return LIBSOLVER_OK;
     log_doubt(f, report, "equilibration once more");
     settings->scaling = scaling;
