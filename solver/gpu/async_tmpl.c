@@ -11,7 +11,7 @@
 
 static libsolver_status refuse(const device_numeric *f, message *why)
 {
-    if (!f->a || f->plan->program.nodes == 0)
+    if (!f->a || !f->program)
         return FAIL(why, LIBSOLVER_NOT_BUILT,
                     "factors of this analysis are made on the CPU: they cannot be made without a "
                     "wait");
@@ -21,6 +21,10 @@ static libsolver_status refuse(const device_numeric *f, message *why)
         return FAIL(why, LIBSOLVER_NOT_BUILT,
                     "the last factor was not made on the device, by Cholesky: there is no plan for "
                     "one that is not waited for");
+    if (f->made.perturbed > 0)
+        return FAIL(why, LIBSOLVER_NOT_BUILT,
+                    "the last factor, in single precision, has a larger diagonal: whether others "
+                    "want that is not found out without a wait");
     return LIBSOLVER_OK;
 }
 
@@ -37,17 +41,14 @@ static libsolver_status launch(device_numeric *f, const void *values, libsolver_
     TRY(tree_solver_reserve(f->solver, &f->tree.view, &panels, why));
     const factorizer_arguments arguments = {.values = f->values.value.at,
                                             .panel = panels,
-                                            .is_unscaled = f->scaling == BACKEND_UNSCALED,
-                                            .doubt_level = view.doubt_level};
-    TRY(device_factorizer_launch(&f->factorizer, &f->plan->program, &arguments, why));
+                                            .is_unscaled = f->asked.scaling == BACKEND_UNSCALED,
+                                            .doubt_level = f->asked.doubt_level};
+    TRY(device_factorizer_launch(&f->factorizer, f->program, &arguments, why));
     return tree_solver_adopt_async(f->solver, f->factorizer.scale, f->factorizer.outcome, status,
                                    why);
 }
 
-static factor_state state_on_device(const device_numeric *f)
-{
-    return (factor_state){.is_on_device = 1, .is_packed = 1, .scaling = f->scaling};
-}
+static const factor_state on_device = {.is_on_device = 1, .is_packed = 1};
 
 libsolver_status NAME(gpu_refactorize_async)(void *numeric, const void *values,
                                              libsolver_status *status, int *is_captured,
@@ -57,7 +58,7 @@ libsolver_status NAME(gpu_refactorize_async)(void *numeric, const void *values,
     TRY(refuse(f, why));
     *is_captured = device_outcome_is_captured(tree_solver_outcome(f->solver));
     f->given = NULL;
-    f->state = state_on_device(f);
+    f->state = on_device;
     const libsolver_status launched = launch(f, values, status, why);
     if (launched != LIBSOLVER_OK && !*is_captured) {
         /* a part of it may have run: there is no factor */
@@ -85,7 +86,7 @@ libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend
         return LIBSOLVER_OK;
     f->settled = last.number;
     f->given = NULL;
-    f->state = state_on_device(f);
+    f->state = on_device;
     if (last.status == LIBSOLVER_NONFINITE || last.status == LIBSOLVER_INVALID) {
         *outcome = BACKEND_REFUSED;
         return FAIL(why, (libsolver_status)last.status, "%s",
