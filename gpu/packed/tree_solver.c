@@ -523,7 +523,8 @@ void tree_workspace_free(tree_workspace *w)
 
 libsolver_status tree_workspace_fit(const tree_solver *s, tree_workspace *w, message *why)
 {
-    if (device_workspace_bytes(&s->device, w->columns) == w->bytes && w->type == s->device.type)
+    if (device_workspace_bytes(&s->device, w->columns) == w->bytes && w->type == s->device.type &&
+        (!s->is_mixed || w->narrow.memory))
         return LIBSOLVER_OK;
     close_workspace(w);
     const libsolver_status status = open_workspace(s, w, why);

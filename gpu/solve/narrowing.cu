@@ -134,6 +134,8 @@ static __global__ void ones_kernel(float *ones, int n)
 extern "C" libsolver_status device_narrowing_open(device_narrowing *v, libsolver_type type,
                                                   int32_t n, message *why)
 {
+    if (v->memory && v->type == type && v->n == n)
+        return LIBSOLVER_OK;
     const current_device here(v->device);
     parts all;
     const int64_t scale = all.place(n * (int64_t)sizeof(double)),
@@ -159,13 +161,10 @@ extern "C" libsolver_status device_narrowing_scale(const device_narrowing *v, co
                                                    message *why)
 {
     const current_device here(v->device);
-    const cudaStream_t stream = (cudaStream_t)v->stream;
     cudaError_t error = cudaSuccess;
     if (v->n > 0)
         error = cudaMemcpyAsync(v->scale, scale, (size_t)v->n * sizeof(double), cudaMemcpyDefault,
-                                stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
+                                (cudaStream_t)v->stream);
     return CUDA_STATUS(error, "copying the scaling of vectors", why);
 }
 
@@ -284,21 +283,17 @@ extern "C" libsolver_status device_narrow(const device_narrowing *v, const narro
 {
     const current_device here(v->device);
     void *const on = stream ? stream : v->stream;
-    return with_arguments(
-        v, w, b, w->b.values,
-        [&](const auto &a, const launch_shape &shape) {
-            return LAUNCH_STATUS(launch_narrow(a, shape, on), "rounding right-hand sides", why);
-        });
+    return with_arguments(v, w, b, w->b.values, [&](const auto &a, const launch_shape &shape) {
+        return LAUNCH_STATUS(launch_narrow(a, shape, on), "rounding right-hand sides", why);
+    });
 }
 
 extern "C" libsolver_status device_widen(const device_narrowing *v, const narrow_block *w,
                                          void *stream, const libsolver_vectors *x, message *why)
 {
     const current_device here(v->device);
-    return with_arguments(
-        v, w, x, w->x.values,
-        [&](const auto &a, const launch_shape &shape) {
-            return LAUNCH_STATUS(launch_widen(a, shape, stream ? stream : v->stream),
-                                 "widening solutions", why);
-        });
+    return with_arguments(v, w, x, w->x.values, [&](const auto &a, const launch_shape &shape) {
+        return LAUNCH_STATUS(launch_widen(a, shape, stream ? stream : v->stream),
+                             "widening solutions", why);
+    });
 }

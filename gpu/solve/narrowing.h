@@ -39,10 +39,10 @@ typedef struct narrow_block {
     double *size, *power;   /* of parts of columns, of columns */
 } narrow_block;
 
-/* Takes the memory, the same as before if that is enough. */
+/* Takes the memory, the same as before if that is enough; for the same type and n it is ready. */
 libsolver_status device_narrowing_open(device_narrowing *v, libsolver_type type, int32_t n,
                                        message *why);
-/* scale := n factors, on the host or the device.  Waits. */
+/* scale := n factors, on the host or the device, which stay there until the stream has passed. */
 libsolver_status device_narrowing_scale(const device_narrowing *v, const double *scale,
                                         message *why);
 void device_narrowing_drop(device_narrowing *v);
