@@ -37,8 +37,8 @@ typedef struct session {
 } session;
 
 /* With any of them, + DEFINITE: a system that is factorized by Cholesky, + SIGNED: by L D L^T with
- * expected signs, on the device; in mixed precision, which single precision has not, + MIXED: like
- * DEFINITE, + MIXED_LDLT: an ordinary one. */
+ * expected signs, on the device.  In mixed precision, which single precision has not: MIXED and
+ * behind it FOR_FEW, like DEFINITE; MIXED_LDLT, FOR_LATENCY. */
 enum {
     ORDINARY,
     FOR_FEW,
@@ -46,7 +46,7 @@ enum {
     DEFINITE,
     SIGNED = 6,
     MIXED = 9,
-    MIXED_LDLT = 12,
+    MIXED_LDLT = 11,
     PURPOSES = sizeof(real) == 8 ? MIXED_LDLT + 1 : MIXED
 };
 
