@@ -3,7 +3,7 @@
  *
  * Plain refinement runs on the device (gpu/refine/tree_refine.h), by the CPU backend's measure and
  * stop rule.  What follows there where it stalls, FGMRES or the repair of singular systems, is the
- * CPU backend's, with solves on the device. */
+ * CPU backend's, with solves on the device.  So is the trial of a factor in mixed precision. */
 #include "gpu/device/packed.h"
 #include "gpu/refine/residual.h"
 #include "solver/gpu/numeric.h"
