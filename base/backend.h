@@ -80,6 +80,13 @@ typedef struct backend_report {
     libsolver_cpu_reason cpu_reason; /* ... why not */
 } backend_report;
 
+/* Whether a factor may be far from A: some of its pivots were changed, or are so near to the
+ * rounding errors made that they might have been. */
+static inline int report_is_doubtful(const backend_report *report)
+{
+    return report->perturbed > 0 || report->uncertain > 0;
+}
+
 /* Bits of `part` in solve. */
 enum { BACKEND_L = 1, BACKEND_D = 2, BACKEND_LT = 4 };
 
@@ -101,6 +108,7 @@ typedef struct backend_refinement {
     int stalled; /* x comes from plain steps that stalled: begin with the method that follows them
                   */
     int steps;   /* in: limit on steps; out: largest number made for a column */
+    int cycles;  /* most cycles of FGMRES among them for a column; 0: any number */
     int method;  /* plain steps, then FGMRES where they stall; or one of the two alone */
     double tolerance;                 /* wanted backward error */
     const backend_observer *observer; /* NULL: nobody */
@@ -115,6 +123,7 @@ typedef struct backend_plan_view {
     const int32_t *row_of;       /* n: row of A at each row of P A P^T */
     int hermitian;
     int64_t factor_entries; /* of L as planned, padding included */
+    int64_t host_bytes;     /* as predict, of a factor that the owning backend makes */
     factor_pattern fronts;  /* nodes 0: there are none */
     double doubt_level;     /* Cholesky: a pivot is uncertain where it is at most so many times the
                                diagonal entry from which it started */
@@ -136,15 +145,25 @@ typedef struct backend_device_view {
     libsolver_cpu_reason cpu_reason;       /* and why */
 } backend_device_view;
 
+/* A factorization by Cholesky, or with expected signs. */
+typedef struct cholesky_request {
+    backend_scaling scaling;
+    int in_single;      /* mixed precision: of S A S, rounded to single precision ... */
+    double shift;       /* ... after its diagonal was multiplied by 1 + shift; otherwise 0 */
+    double doubt_level; /* a pivot is uncertain where it is at most so many times the diagonal
+                           entry from which it started */
+} cholesky_request;
+
 /* Who makes Cholesky factors for an object of a backend, and those with expected signs, which keeps
  * to its own rules for what follows. */
 typedef struct backend_cholesky {
     void *user;
     /* Factorizes the values there are: OK, NOT_POSITIVE_DEFINITE (with signs: a pivot would have to
      * be put right), or why it cannot be done.  Of the report it sets smallest, uncertain, and
-     * failed_row with bad_diagonal.  If pivots are uncertain it has also brought the factor
-     * (take_factor). */
-    libsolver_status (*factorize)(void *user, backend_scaling scaling, backend_report *report);
+     * failed_row with bad_diagonal.  If pivots of a factor in A's precision are uncertain it has
+     * also brought the factor (take_factor). */
+    libsolver_status (*factorize)(void *user, const cholesky_request *request,
+                                  backend_report *report);
     /* Calls set_values. */
     libsolver_status (*bring_values)(void *user);
 } backend_cholesky;
@@ -283,9 +302,18 @@ typedef struct backend {
                                      message *why);
     libsolver_status (*take_factor)(void *numeric, void **panel, void **d, void **e, message *why);
     /* Refinement in this workspace solves by calling `solve` from now on, which overwrites x (c
-     * right-hand sides by rows, scaled, in the order of P A P^T) with the solution.  NULL: by the
-     * factor itself again. */
-    void (*set_solver)(void *workspace, void (*solve)(void *user, int c, void *x), void *user);
+     * right-hand sides by rows, scaled, in the order of P A P^T, in the precision of the factor)
+     * with the solution.  NULL: by the factor itself again.  OUT_OF_MEMORY. */
+    libsolver_status (*set_solver)(const void *numeric, void *workspace,
+                                   void (*solve)(void *user, int c, void *x), void *user,
+                                   message *why);
+    /* Mixed precision: confirm makes its trial in this workspace by calling `refine` from now on: a
+     * refinement as asked of A x = b, b = A x* with x* = 1 + 0.1 (k mod 7) in row k of P A P^T.
+     * NULL: by itself again. */
+    void (*set_trial)(void *workspace,
+                      libsolver_status (*refine)(void *user, backend_refinement *trial,
+                                                 message *why),
+                      void *user);
     /* Factors, in elimination order; see libsolver_get_factor_l, _d and _scaling. */
     libsolver_status (*export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                  int64_t *indices, void *values, int64_t *order, message *why);

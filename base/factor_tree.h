@@ -31,6 +31,8 @@ typedef struct factor_tree {
     const void *const *panel, *const *d, *const *e; /* nodes; d, e for LDL^T */
     const int32_t *user_row;                        /* n: row of A at each position */
     const void *scale;                              /* n reals: S, by rows of A */
+    const double *wide_scale; /* mixed precision: S, and nobody reads scale: the factor, in single
+                                 precision, is that of S A S, rounded, and b and x are in double */
 } factor_tree;
 
 #endif

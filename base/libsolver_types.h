@@ -216,7 +216,8 @@ typedef enum libsolver_cpu_reason {
     LIBSOLVER_CPU_SIZE = 2,      /* 2^31 entries or more */
     LIBSOLVER_CPU_DEVICE = 3,    /* BACKEND_AUTO: the device failed or had no room; the log has the
                                     sentence */
-    LIBSOLVER_CPU_SCHUR = 4      /* options.schur_size > 0: factor and solves are the CPU's */
+    LIBSOLVER_CPU_SCHUR = 4,     /* options.schur_size > 0: factor and solves are the CPU's */
+    LIBSOLVER_CPU_MIXED = 5      /* batches and expected signs in mixed precision */
 } libsolver_cpu_reason;
 
 typedef enum libsolver_kind {

@@ -9,7 +9,7 @@
 /* The factor's values remain the backend's; they must outlive this view and not change. */
 typedef struct owned_tree {
     factor_tree view;
-    void *array[9];
+    void *array[10];
     int arrays;
 } owned_tree;
 

@@ -29,8 +29,6 @@ static int run_precision(refine_run *run, int of_factor, const libsolver_method 
     settings wanted = *run->settings;
     session s;
     wanted.precision = of_factor;
-    if (run->settings->compare_precisions && of_factor == PRECISION_MIXED)
-        wanted.backend = LIBSOLVER_BACKEND_CPU; /* nowhere else is there such a factor */
     if (!session_begin(&s, &wanted, wanted.operands[0], &run->system.problem, &run->progress, f) &&
         !session_analyze(&s, f)) {
         const double begin = seconds_now();

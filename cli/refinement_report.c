@@ -104,8 +104,9 @@ void refinement_compare(const refinement *r, int count, FILE *to)
     fputc('\n', to);
     for (int c = 1; c < count; c++)
         if (r[c].factor.backend_solve != r[0].factor.backend_solve) {
-            fprintf(to,
-                    "Double is on the GPU, mixed on the CPU: the GPU has no mixed precision.\n");
+            const int first_on_gpu = r[0].factor.backend_solve == LIBSOLVER_BACKEND_GPU;
+            fprintf(to, "Double is on the %s, mixed on the %s: choose one side by --backend.\n",
+                    first_on_gpu ? "GPU" : "CPU", first_on_gpu ? "CPU" : "GPU");
             break;
         }
     for (int c = 0; c < count; c++)

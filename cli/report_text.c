@@ -51,6 +51,8 @@ static const char *cpu_reason(libsolver_cpu_reason reason)
         return " since the GPU failed";
     case LIBSOLVER_CPU_SCHUR:
         return " since it has a Schur complement";
+    case LIBSOLVER_CPU_MIXED:
+        return " since the GPU does not make such factors in mixed precision";
     case LIBSOLVER_CPU_AS_CHOSEN:
         break;
     }

@@ -36,6 +36,15 @@
  * be INACCURATE.  A workspace holds up to 41 vectors for FGMRES, as for factors with perturbed
  * pivots.
  *
+ * On the GPU mixed precision is for memory and for plain solves: L, inverses and substitution are
+ * in single, scaling, residuals and refinement in double, all of it on the device; products of the
+ * factorization are made in double precision, so that it gains less than a fifth.  Cholesky
+ * factors, those with a larger diagonal and the ones in double that take over are made there, L D
+ * L^T by the CPU (with expected signs too, and batches: LIBSOLVER_CPU_MIXED).  Small pivots leave
+ * the inertia of a Cholesky factor uncertain without a closer look.  A pass of substitution counts
+ * entries of a right-hand side as zero that are, scaled, less than 2^-90 of its largest; refinement
+ * makes up for them.
+ *
  * Threads.  Different objects may be used at the same time.  Any number of threads may share an
  * analysis, or solve with one factor if each brings its own workspace; factorize and refactorize
  * need the factor alone.  A context uses at most four threads for each processor.
@@ -262,20 +271,21 @@ LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor,
  * Every call that wants to know of the factor, all others but these two and
  * those of workspaces, waits, and then finds what libsolver_refactorize would have come to:
  * after INACCURATE solves are prepared anew, after NOT_POSITIVE_DEFINITE KIND_AUTO goes on with L D
- * L^T on the CPU, after CUDA the factorization is made once more; pivots in doubt, which are OK on
- * the device, are looked at.  Only NONFINITE and INVALID differ: the old factor is gone.  Shifts of
- * the call before are, too.
+ * L^T on the CPU and mixed precision with a larger diagonal or a factor in double, after CUDA the
+ * factorization is made once more; pivots in doubt, which are OK on the device, are looked at. Only
+ * NONFINITE and INVALID differ: the old factor is gone.  Shifts of the call before are, too.
  *
  * The first factor is made by a call that waits.  After that, and one call of this function or a
  * factor from values in device memory, nothing is allocated, and calls can be captured in a CUDA
  * graph, together with libsolver_solve_async on a workspace that has been used, in any number.  The
  * graph stays right until a call that waits prepares solves anew or makes another kind of factor:
- * so capture again when one has followed a status that was not OK.  While such a graph exists every
+ * so capture again when one has followed a status that was not OK, and in mixed precision when
+ * libsolver_factor_info.precision has changed.  While such a graph exists every
  * call that wants to know of the factor waits for the stream.  The factor must not be used by
  * others between the launch and its end, as in refactorize.  OK when all is launched; INVALID,
- * PATTERN_MISMATCH and NOT_BUILT (another backend, or the last factor was L D L^T or made on the
- * CPU), after which the factor is as before; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY and CUDA, after
- * which there is none. */
+ * PATTERN_MISMATCH and NOT_BUILT (another backend, or the last factor was L D L^T, made on the CPU
+ * or PERTURBED), after which the factor is as before; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY and CUDA,
+ * after which there is none. */
 LIBSOLVER_API libsolver_status libsolver_refactorize_async(libsolver_factor *factor,
                                                            const libsolver_matrix *a,
                                                            libsolver_status *status);

@@ -1,4 +1,5 @@
-/* gpu/device/packed.h: blocks of vectors on the host, packed by columns for their way to a device
+/* gpu/device/packed.h: parts of blocks of vectors, and blocks on the host, packed by columns for
+ * their way to a device
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_DEVICE_PACKED_H
 #define GPU_DEVICE_PACKED_H
@@ -39,6 +40,17 @@ static inline void packed_copy(const libsolver_vectors *v, int64_t first, int64_
              *other = packed + (size_t)q * column;
         memcpy(to_packed ? other : at, to_packed ? at : other, column);
     }
+}
+
+/* Columns [first, first + columns) of a block, which stay where they are. */
+static inline libsolver_vectors columns_of(const libsolver_vectors *v, int64_t first,
+                                           int64_t columns)
+{
+    libsolver_vectors part = *v;
+    part.values = (char *)v->values +
+                  first * (v->layout == LIBSOLVER_ROW_MAJOR ? 1 : v->ld) * type_bytes(v->type);
+    part.columns = columns;
+    return part;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "gpu/factor/items.cuh"
 #include "gpu/factor/places.cuh"
 #include <cstring>
+#include <type_traits>
 
 static double patience_of(const factorizer_arguments *given)
 {
@@ -16,7 +17,7 @@ static double patience_of(const factorizer_arguments *given)
 extern "C" int64_t device_factorizer_bytes(const factor_program *g, const factor_pattern *p,
                                            libsolver_type type)
 {
-    const factor_bytes bytes(g, p, type);
+    const factor_bytes bytes(g, p, type, 0);
     return bytes.tables + bytes.workspace;
 }
 
@@ -30,7 +31,7 @@ static void drop_graph(device_factorizer *f)
 extern "C" int64_t device_factorizer_item_bytes(const factor_program *g, const factor_pattern *p,
                                                 libsolver_type type)
 {
-    return factor_bytes(g, p, type).workspace;
+    return factor_bytes(g, p, type, 0).workspace;
 }
 
 extern "C" libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *g,
@@ -45,7 +46,7 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
                              libsolver_type type, int64_t count, message *why)
 {
     const current_device here(f->device);
-    const factor_bytes bytes(g, p, type);
+    const factor_bytes bytes(g, p, type, f->is_mixed);
     drop_graph(f);
     f->type = type;
     f->positions = p->row_start[g->nodes];
@@ -62,8 +63,8 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
     u.base = static_cast<char *>(f->tables.at);
     u.copies = true;
     u.stream = (cudaStream_t)f->stream;
-    with_type(type, [&](auto one) {
-        factor_places<decltype(one)> there;
+    with_types(type, f->is_mixed, [&](auto one, auto given) {
+        factor_places<decltype(one), decltype(given)> there;
         there.put_tables(&u, g, *p, f->positions, signs);
         there.place_workspace(static_cast<char *>(f->workspace.at), g, signs.parts > 0);
         f->scale = there.values.scale;
@@ -84,17 +85,18 @@ extern "C" void device_factorizer_drop(device_factorizer *f)
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-template <typename T>
-static factor_places<T> places_of(const device_factorizer *f, const factor_program *g,
-                                  const factorizer_arguments *given)
+template <typename T, typename V = T>
+static factor_places<T, V> places_of(const device_factorizer *f, const factor_program *g,
+                                     const factorizer_arguments *given)
 {
-    factor_places<T> there;
+    factor_places<T, V> there;
     uploader tables;
     tables.base = static_cast<char *>(f->tables.at);
     there.put_tables(&tables, g, {}, f->positions, sign_tables(f->parts));
     there.place_workspace(static_cast<char *>(f->workspace.at), g, f->parts > 0);
-    there.values.given = static_cast<const T *>(given->values);
+    there.values.given = static_cast<const V *>(given->values);
     there.values.is_unscaled = given->is_unscaled;
+    there.values.shift = given->shift;
     there.tasks.panel = static_cast<T *>(given->panel);
     const double eps = sizeof(real_of<T>) == 8 ? DBL_EPSILON : (double)FLT_EPSILON;
     there.tasks.refuse = 16 * eps;
@@ -102,14 +104,16 @@ static factor_places<T> places_of(const device_factorizer *f, const factor_progr
     there.tasks.word = given->by_levels ? nullptr : there.values.word;
     there.tasks.patience = (uint64_t)(1e9 * patience_of(given));
     there.tasks.trace = given->trace;
-    if (f->parts > 0) { /* pivots are judged at the end; as they are made, by their signs alone */
-        there.tasks.refuse = there.tasks.doubt = 0;
-        there.quasi.values = there.values;
-        there.quasi.panel = there.tasks.panel;
-        there.quasi.pivot = there.tasks.panel + g->panel_scalars;
-        there.quasi.least = 8 * eps;
-        there.quasi.doubt = given->doubt_level;
-    }
+    if constexpr (std::is_same_v<T, V>)
+        if (f->parts > 0) { /* pivots are judged at the end; as they are made, by their signs
+                               alone */
+            there.tasks.refuse = there.tasks.doubt = 0;
+            there.quasi.values = there.values;
+            there.quasi.panel = there.tasks.panel;
+            there.quasi.pivot = there.tasks.panel + g->panel_scalars;
+            there.quasi.least = 8 * eps;
+            there.quasi.doubt = given->doubt_level;
+        }
     return there;
 }
 
@@ -247,15 +251,16 @@ static launch_shape shape_of(int64_t threads_wanted)
 }
 
 /* The values of A to where tasks read them. */
-template <typename T> static void launch_values(branches *b, const value_arguments<T> &a)
+template <typename T, typename V>
+static void launch_values(branches *b, const value_arguments<T, V> &a)
 {
     const int64_t most = a.entries > a.n ? a.entries : a.n;
     const launch_shape shape = shape_of(most);
     if (most == 0)
         return;
     if (a.is_unscaled)
-        launch_overlapping(b, factor_range_kernel<T>, shape, a);
-    launch_overlapping(b, factor_values_kernel<T>, shape, a);
+        launch_overlapping(b, factor_range_kernel<T, V>, shape, a);
+    launch_overlapping(b, factor_values_kernel<T, V>, shape, a);
 }
 
 /* The tasks, in one launch or level by level. */
@@ -280,7 +285,7 @@ static void launch_quasi_definite(branches *b, const factor_program *g,
     static_cast<common_arguments<T> &>(tasks) = there.tasks;
     static_cast<quasi_definite &>(tasks) = a.signs;
     if (a.values.is_unscaled)
-        launch_overlapping(b, factor_range_kernel<T>, entries, a.values);
+        launch_overlapping(b, factor_range_kernel<T, T>, entries, a.values);
     launch_overlapping(b, quasi_begin_kernel<T>, rows, a);
     for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
         launch_overlapping(b, quasi_sweep_kernel<T>, entries, a, q);
@@ -290,20 +295,21 @@ static void launch_quasi_definite(branches *b, const factor_program *g,
     launch_overlapping(b, quasi_judge_kernel<T>, rows, a);
 }
 
-template <typename T>
+template <typename T, typename V>
 static void launch_factorization(branches *b, const device_factorizer *f, const factor_program *g,
                                  const factorizer_arguments *given)
 {
-    const factor_places<T> there = places_of<T>(f, g, given);
+    const factor_places<T, V> there = places_of<T, V>(f, g, given);
     launch_overlapping(b, factor_begin_kernel, {1, 1}, there.values.outcome, g->n);
-    if (f->parts > 0)
-        return launch_quasi_definite(b, g, there, given->by_levels);
+    if constexpr (std::is_same_v<T, V>)
+        if (f->parts > 0)
+            return launch_quasi_definite(b, g, there, given->by_levels);
     launch_values(b, there.values);
     launch_tasks(b, g, there.tasks, given->by_levels);
 }
 
 /* Captured in streams of their own: the caller's may be one that cannot be. */
-template <typename T>
+template <typename T, typename V>
 static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
                               const factorizer_arguments *given)
 {
@@ -315,7 +321,7 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
     cudaError_t error = cudaStreamBeginCapture(b.stream[0], cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
-    launch_factorization<T>(&b, f, g, given);
+    launch_factorization<T, V>(&b, f, g, given);
     error = cudaStreamEndCapture(b.stream[0], &captured);
     if (b.error != cudaSuccess)
         error = b.error;
@@ -330,7 +336,7 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
 static bool same_arguments(const factorizer_arguments *a, const factorizer_arguments *b)
 {
     return a->values == b->values && a->panel == b->panel && a->is_unscaled == b->is_unscaled &&
-           a->by_levels == b->by_levels && a->patience == b->patience &&
+           a->shift == b->shift && a->by_levels == b->by_levels && a->patience == b->patience &&
            a->doubt_level == b->doubt_level && a->trace == b->trace;
 }
 
@@ -342,15 +348,15 @@ extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const
     cudaStreamCaptureStatus captures = cudaStreamCaptureStatusNone;
     cudaStreamIsCapturing((cudaStream_t)f->stream, &captures);
     if (captures == cudaStreamCaptureStatusActive && !given->by_levels)
-        return with_type(f->type, [&](auto one) {
+        return with_types(f->type, f->is_mixed, [&](auto one, auto value) {
             branches b((cudaStream_t)f->stream);
-            launch_factorization<decltype(one)>(&b, f, g, given);
+            launch_factorization<decltype(one), decltype(value)>(&b, f, g, given);
             return LAUNCH_STATUS(b.error, "capturing the factorization", why);
         });
     if (!f->graph || !same_arguments(&f->made_for, given)) {
         drop_graph(f);
-        TRY(with_type(f->type, [&](auto one) {
-            return CUDA_STATUS(make_graph<decltype(one)>(f, g, given),
+        TRY(with_types(f->type, f->is_mixed, [&](auto one, auto value) {
+            return CUDA_STATUS((make_graph<decltype(one), decltype(value)>(f, g, given)),
                                "preparing the launches of the factorization", why);
         }));
         f->made_for = *given;
@@ -382,13 +388,14 @@ extern "C" libsolver_status device_factorizer_timed(device_factorizer *f, const 
                : LAUNCH_STATUS(error != cudaSuccess ? error : end, "the traced factorization", why);
 }
 
-static bool was_out_of_range(libsolver_type type, const gathered_outcome *o)
+static bool was_out_of_range(const device_factorizer *f, const gathered_outcome *o)
 {
     double most, least;
     memcpy(&most, &o->most, sizeof most);
     memcpy(&least, &o->least, sizeof least);
-    return type_real_bytes(type) == 4 ? is_out_of_range<float>(most, least)
-                                      : is_out_of_range<double>(most, least);
+    return f->is_mixed                     ? is_out_of_range<float, double>(most, least)
+           : type_real_bytes(f->type) == 4 ? is_out_of_range<float>(most, least)
+                                           : is_out_of_range<double>(most, least);
 }
 
 static cholesky_outcome outcome_from(const gathered_outcome &o)
@@ -415,7 +422,7 @@ extern "C" libsolver_status device_factorizer_finish(device_factorizer *f,
         return FAIL(why, LIBSOLVER_CUDA, "a block of the factorization waited %g s for another",
                     patience_of(&f->made_for));
     *outcome = outcome_from(o);
-    outcome->is_equilibrated = !f->made_for.is_unscaled || was_out_of_range(f->type, &o);
+    outcome->is_equilibrated = !f->made_for.is_unscaled || was_out_of_range(f, &o);
     return LIBSOLVER_OK;
 }
 

@@ -17,7 +17,9 @@ typedef struct factorizer_arguments {
     const void *values; /* of the entries of A, in the order that it was analysed in */
     void *panel;        /* out: factor_program.panel_scalars, with signs 2 n more */
     int is_unscaled; /* no equilibration, unless entries are so near to the ends of the range that
-                        pivots might have no reciprocals */
+                        pivots might have no reciprocals; in mixed precision one scale factor for
+                        all rows, which makes the largest entry about 1 */
+    double shift;    /* Cholesky: of S A S + shift diag(S A S) */
     int by_levels;   /* a launch for each level of tasks; 0: one for all, the same bits */
     double doubt_level; /* see cholesky_outcome */
     double patience; /* seconds that a block waits for another before the factorization is given up;
@@ -25,16 +27,19 @@ typedef struct factorizer_arguments {
     uint64_t *trace; /* NULL, or out: 2 words a task, see device_factorizer_timed, which sets it */
 } factorizer_arguments;
 
-/* Zeroed but for device and stream.  Buffers are used again by the next program. */
+/* Zeroed but for device, stream and is_mixed.  Buffers are used again by the next program. */
 typedef struct device_factorizer {
     int device;
     void *stream;
+    int is_mixed; /* Cholesky: values and scale factors are in double precision, the factor in
+                     single: S A S, rounded, is factorized */
     libsolver_type type;
     device_buffer tables, workspace; /* workspace: scaled values, arena, inverses, outcome */
     int64_t positions;               /* rows of all fronts */
     int64_t parts;                   /* of panels, for L D L^T; 0: Cholesky */
     int64_t item_bytes;              /* of the workspace of one item */
-    const void *scale;               /* n reals on the device, by rows of A, once that ran */
+    const void *scale;               /* n reals on the device, of the values' precision, by rows of
+                                        A, once that ran */
     const void *outcome;             /* on the device */
     void *graph;                     /* of all launches, made for ... */
     factorizer_arguments made_for;   /* ... these */
@@ -86,7 +91,7 @@ int64_t device_factorizer_item_bytes(const factor_program *program, const factor
                                      libsolver_type type);
 libsolver_status device_factorizer_outcome_of(const void *outcomes, int64_t item,
                                               cholesky_outcome *outcome, message *why);
-/* Bytes that _load takes on the device. */
+/* Bytes that _load takes on the device, but for 4 n in mixed precision. */
 int64_t device_factorizer_bytes(const factor_program *program, const factor_pattern *pattern,
                                 libsolver_type type);
 /* Frees the memory on the device. */

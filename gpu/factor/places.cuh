@@ -56,10 +56,10 @@ struct sign_tables {
     }
 };
 
-/* What is on the device for a program: tables, then the workspace. */
-template <typename T> struct factor_places {
+/* What is on the device for a program: tables, then the workspace.  V: see value_arguments. */
+template <typename T, typename V = T> struct factor_places {
     factor_arguments<T> tasks = {};
-    value_arguments<T> values = {};
+    value_arguments<T, V> values = {};
     quasi_arguments<T> quasi = {};
 
     /* p: arrays are NULL where nothing is copied */
@@ -94,7 +94,7 @@ template <typename T> struct factor_places {
             return base + all.place(count * (int64_t)size);
         };
         values.outcome = reinterpret_cast<gathered_outcome *>(part(1, sizeof(gathered_outcome)));
-        values.scale = reinterpret_cast<real_of<T> *>(part(g->n, sizeof(real_of<T>)));
+        values.scale = reinterpret_cast<real_of<V> *>(part(g->n, sizeof(real_of<V>)));
         values.diagonal = reinterpret_cast<real_of<T> *>(part(g->n, sizeof(real_of<T>)));
         values.value = reinterpret_cast<T *>(part(g->entries, sizeof(T)));
         tasks.arena = reinterpret_cast<T *>(part(g->arena_scalars, sizeof(T)));
@@ -120,14 +120,23 @@ template <typename T> struct factor_places {
     }
 };
 
+/* call(T{}, V{}), see value_arguments; is_mixed: T is in single and V in double precision. */
+template <typename Call> libsolver_status with_types(libsolver_type type, int is_mixed, Call call)
+{
+    if (is_mixed)
+        return type == LIBSOLVER_S ? call(float{}, double{}) : call(complex_s{}, complex_d{});
+    return with_type(type, [&](auto one) { return call(one, one); });
+}
+
 /* Bytes of the tables and of the workspace. */
 struct factor_bytes {
     int64_t tables = 0, workspace = 0;
-    factor_bytes(const factor_program *g, const factor_pattern *p, libsolver_type type)
+    factor_bytes(const factor_program *g, const factor_pattern *p, libsolver_type type,
+                 int is_mixed)
     {
         const sign_tables signs(g, p);
-        with_type(type, [&](auto one) {
-            factor_places<decltype(one)> there;
+        with_types(type, is_mixed, [&](auto one, auto given) {
+            factor_places<decltype(one), decltype(given)> there;
             uploader measured;
             there.put_tables(&measured, g, {}, p->row_start[g->nodes], signs);
             tables = measured.all.bytes + 256;

@@ -68,7 +68,7 @@ static __global__ void quasi_sweep_kernel(const __grid_constant__ quasi_argument
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
                   step = (int64_t)gridDim.x * blockDim.x;
     wait_for_kernel_before();
-    const bool equilibrates = is_to_equilibrate(v);
+    const bool equilibrates = scaling_of(v).equilibrates;
     const R *const before = a.scale + (q + 1) % 2 * (int64_t)v.n, *const seen =
                                                                       a.largest +
                                                                       (q + 2) % 3 * (int64_t)v.n;

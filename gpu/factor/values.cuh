@@ -7,19 +7,32 @@
 #include "base/equilibrate.h"
 #include "gpu/factor/arguments.cuh"
 
-template <typename T> struct value_arguments {
-    const T *given; /* in the order that A was analysed in */
+/* Values of A in V, which are factorized in T: the same, or in mixed precision single of double. */
+template <typename T, typename V = T> struct value_arguments {
+    const V *given; /* in the order that A was analysed in */
     const factor_source *source;
     const int32_t *diagonal_at, *row_of; /* n: see factor_program.diagonal, factor_pattern */
     int64_t entries;
     int64_t words;
     int n;
-    bool is_unscaled;             /* unless entries are out of range */
-    unsigned *word;               /* out: zeros */
-    T *value;                     /* out: entries */
-    real_of<T> *diagonal, *scale; /* out, n each: see factor_arguments; by rows of A */
+    bool is_unscaled;     /* unless entries are out of range */
+    double shift;         /* the scaled diagonal is multiplied by 1 + shift */
+    unsigned *word;       /* out: zeros */
+    T *value;             /* out: entries */
+    real_of<T> *diagonal; /* out, n: see factor_arguments */
+    real_of<V> *scale;    /* out, n: by rows of A */
     gathered_outcome *outcome;
 };
+
+/* An entry that has been scaled, rounded to the precision of the factor. */
+template <typename T, typename V> __device__ __forceinline__ T rounded_to(V v)
+{
+    using R = real_of<T>;
+    if constexpr (scalar<T>::is_complex)
+        return T{(R)v.re, (R)v.im};
+    else
+        return (R)v;
+}
 
 template <typename T> __device__ __forceinline__ double size_of(T a)
 {
@@ -29,24 +42,43 @@ template <typename T> __device__ __forceinline__ double size_of(T a)
         return fabs((double)a);
 }
 
-/* Whether entries are so near to the ends of the range that pivots might have no reciprocals. */
-template <typename T>
-__host__ __device__ __forceinline__ bool is_out_of_range(double most, double least)
+/* The scale factor of all rows without equilibration: 1, in mixed precision the power of two that
+ * makes the largest entry about 1. */
+template <typename T, typename V>
+__host__ __device__ __forceinline__ double common_scale(double most)
 {
-    const double limit = ldexp(1.0, most_scale_exponent(sizeof(real_of<T>) == 4));
-    return most > 0 && !(most <= limit && least >= 1 / limit);
+    return sizeof(V) > sizeof(T) && most > 0 ? scale_over_root(1, most, 0) : 1;
 }
 
-/* Once the range of entries is known, where that is asked for. */
-template <typename T> __device__ __forceinline__ bool is_to_equilibrate(const value_arguments<T> &a)
+/* Whether entries, scaled so, are so near to the ends of the range that pivots might have no
+ * reciprocals. */
+template <typename T, typename V = T>
+__host__ __device__ __forceinline__ bool is_out_of_range(double most, double least)
 {
-    return !a.is_unscaled || is_out_of_range<T>(__longlong_as_double((long long)a.outcome->most),
-                                                __longlong_as_double((long long)a.outcome->least));
+    const double limit = ldexp(1.0, most_scale_exponent(sizeof(real_of<T>) == 4)),
+                 scale = common_scale<T, V>(most), square = scale * scale;
+    return most > 0 && !(square * most <= limit && square * least >= 1 / limit);
+}
+
+/* How rows are scaled, once the range of entries is known, where that is asked for. */
+template <typename R> struct row_scaling {
+    bool equilibrates;
+    R common; /* otherwise */
+};
+template <typename T, typename V>
+__device__ __forceinline__ row_scaling<real_of<V>> scaling_of(const value_arguments<T, V> &a)
+{
+    if (!a.is_unscaled)
+        return {true, 1};
+    const double most = __longlong_as_double((long long)a.outcome->most),
+                 least = __longlong_as_double((long long)a.outcome->least);
+    return {is_out_of_range<T, V>(most, least), (real_of<V>)common_scale<T, V>(most)};
 }
 
 /* Greatest and least size of an entry that is not zero, of those from `first` on in steps. */
-template <typename T>
-__device__ __forceinline__ void find_range(const value_arguments<T> &a, int64_t first, int64_t step)
+template <typename T, typename V>
+__device__ __forceinline__ void find_range(const value_arguments<T, V> &a, int64_t first,
+                                           int64_t step)
 {
     double most = 0, least = INFINITY;
     for (int64_t e = first; e < a.entries; e += step) {
@@ -65,8 +97,8 @@ __device__ __forceinline__ void find_range(const value_arguments<T> &a, int64_t 
     }
 }
 
-template <typename T>
-static __global__ void factor_range_kernel(const __grid_constant__ value_arguments<T> a)
+template <typename T, typename V>
+static __global__ void factor_range_kernel(const __grid_constant__ value_arguments<T, V> a)
 {
     wait_for_kernel_before();
     find_range(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x, (int64_t)gridDim.x * blockDim.x);
@@ -74,35 +106,39 @@ static __global__ void factor_range_kernel(const __grid_constant__ value_argumen
 
 /* Scaled values, their diagonal, scale factors, and words that are zero: from `first` on in steps.
  */
-template <typename T>
-__device__ __forceinline__ void scale_values(const value_arguments<T> &a, int64_t first,
+template <typename T, typename V>
+__device__ __forceinline__ void scale_values(const value_arguments<T, V> &a, int64_t first,
                                              int64_t step)
 {
-    using R = real_of<T>;
-    const bool equilibrates = is_to_equilibrate(a);
-    auto scale_of = [&](T entry) {
+    using R = real_of<V>;
+    const row_scaling<R> scaling = scaling_of(a);
+    const R diagonal_times = (R)(1 + a.shift);
+    auto scale_of = [&](V entry) {
         const double size = fabs((double)real_part(entry)); /* Hermitian: there is no other part */
-        return equilibrates && size > 0 ? (R)scale_over_root(1, size, sizeof(R) == 4) : (R)1;
+        return !scaling.equilibrates ? scaling.common
+               : size > 0            ? (R)scale_over_root(1, size, sizeof(R) == 4)
+                                     : (R)1;
     };
     for (int64_t e = first; e < a.entries; e += step) {
         const factor_source from = a.source[e];
-        const T v = conjugate_if(a.given[from.value >> 1], from.value & 1);
-        a.value[e] = times_real(v, scale_of(a.given[from.column]) * scale_of(a.given[from.row]));
+        const V v = conjugate_if(a.given[from.value >> 1], from.value & 1);
+        const V s = times_real(v, scale_of(a.given[from.column]) * scale_of(a.given[from.row]));
+        a.value[e] = rounded_to<T>(from.row == from.column ? times_real(s, diagonal_times) : s);
     }
     for (int64_t w = first; w < a.words; w += step)
         a.word[w] = 0;
     for (int64_t k = first; k < a.n; k += step) {
-        const T entry = a.given[a.diagonal_at[k]];
+        const V entry = a.given[a.diagonal_at[k]];
         const R scale = scale_of(entry), size = fabs(real_part(entry));
         a.scale[a.row_of[k]] = scale;
-        a.diagonal[k] = scale * size * scale;
+        a.diagonal[k] = (real_of<T>)(scale * size * scale * diagonal_times);
         if (!(real_part(entry) > 0))
             atomicMin(&a.outcome->nonpositive, (int)k);
     }
 }
 
-template <typename T>
-static __global__ void factor_values_kernel(const __grid_constant__ value_arguments<T> a)
+template <typename T, typename V>
+static __global__ void factor_values_kernel(const __grid_constant__ value_arguments<T, V> a)
 {
     wait_for_kernel_before();
     scale_values(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x,

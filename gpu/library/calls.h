@@ -21,6 +21,7 @@
 #include "gpu/invert/device_invert.h"
 #include "gpu/refine/residual.h"
 #include "gpu/solve/device_solver.h"
+#include "gpu/solve/narrowing.h"
 #include "gpu/substitute/device_substitution.h"
 
 /* Name, parameters, arguments.  STATUS: the last parameter is `message *why`.  VALUE: has a type in
@@ -172,6 +173,25 @@
     STATUS(device_block_put, \
            (const device_solver *s, const void *from, const libsolver_vectors *to, message *why), \
            (s, from, to, why)) \
+    STATUS(device_narrowing_open, \
+           (device_narrowing * v, libsolver_type type, int32_t n, message *why), \
+           (v, type, n, why)) \
+    STATUS(device_narrowing_scale, (const device_narrowing *v, const double *scale, message *why), \
+           (v, scale, why)) \
+    VOID(device_narrowing_drop, (device_narrowing * v), (v)) \
+    VALUE(int64_t, narrow_block_bytes, (const device_narrowing *v, int32_t columns), (v, columns)) \
+    STATUS(narrow_block_open, \
+           (const device_narrowing *v, int32_t columns, narrow_block *w, message *why), \
+           (v, columns, w, why)) \
+    VOID(narrow_block_close, (narrow_block * w), (w)) \
+    STATUS(device_narrow, \
+           (const device_narrowing *v, const narrow_block *w, void *stream, \
+            const libsolver_vectors *b, message *why), \
+           (v, w, stream, b, why)) \
+    STATUS(device_widen, \
+           (const device_narrowing *v, const narrow_block *w, void *stream, \
+            const libsolver_vectors *x, message *why), \
+           (v, w, stream, x, why)) \
     STATUS(device_substitution_load, \
            (device_substitution * t, device_solver * s, const device_factor *factor, \
             const substitution *plan, const int32_t *user_row, const void *scale, message *why), \

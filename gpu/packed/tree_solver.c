@@ -3,6 +3,7 @@
 #include "gpu/packed/tree_solver.h"
 #include "base/type.h"
 #include "gpu/solve/device_solver.h"
+#include "gpu/solve/narrowing.h"
 #include "gpu/invert/inverse_builder.h"
 #include "gpu/device/packed.h"
 #include "gpu/factor/device_outcome.h"
@@ -22,6 +23,8 @@ struct tree_solver {
     tree_solver_info info;
     device_solver device;
     device_substitution substitution; /* only where options.substitute */
+    int is_mixed;                     /* what is packed is in single precision, vectors in ... */
+    device_narrowing narrowing;       /* ... double */
     device_factor factor;
     inverse_builder inverse;
     device_outcome outcome;
@@ -35,7 +38,9 @@ struct tree_solver {
 struct tree_workspace {
     const tree_solver *solver;
     int64_t columns, bytes; /* as asked for, of the device's part */
+    libsolver_type type;    /* of the factor that it serves */
     device_workspace device;
+    narrow_block narrow;    /* mixed precision */
     device_staging staging; /* for blocks on the host; taken by the first */
 };
 
@@ -62,8 +67,8 @@ libsolver_status tree_solver_create(environment *env, const tree_solver_options 
     const libsolver_status status = device_solver_open(&s->device, why);
     device_factor_open(&s->factor, env, s->device.stream);
     inverse_builder_open(&s->inverse, env, s->device.stream);
-    s->outcome.device = s->device.device;
-    s->outcome.stream = s->device.stream;
+    s->outcome.device = s->narrowing.device = s->device.device;
+    s->outcome.stream = s->narrowing.stream = s->device.stream;
     if (status != LIBSOLVER_OK)
         tree_solver_free(s);
     else
@@ -79,6 +84,7 @@ void tree_solver_free(tree_solver *s)
     inverse_builder_close(&s->inverse);
     device_outcome_close(&s->outcome);
     device_factor_close(&s->factor);
+    device_narrowing_drop(&s->narrowing);
     device_solver_close(&s->device);
     memory_free(&s->env->memory, s->level_blocks);
     memory_free(&s->env->memory, s->label);
@@ -91,6 +97,12 @@ static list_head head_of(task_list list, const task_copy *copy)
     memcpy(h.copy, copy + list.copy,
            (size_t)(list.copies < HEAD_COPIES ? list.copies : HEAD_COPIES) * sizeof(task_copy));
     return h;
+}
+
+/* Of the vectors that are solved for. */
+static libsolver_type vector_type(const tree_solver *s)
+{
+    return s->is_mixed ? s->narrowing.type : s->device.type;
 }
 
 /* Heads of the blocks' lists, or by levels of the units' in ascending levels, with the number of
@@ -111,6 +123,12 @@ static libsolver_status list_heads(tree_solver *s, const solve_plan *plan, list_
         (*head)[u] = head_of(plan->unit[u].list, plan->copy);
     }
     return LIBSOLVER_OK;
+}
+
+/* What the solves of the factor scale by. */
+static const void *scale_of(const tree_solver *s, const factor_tree *tree)
+{
+    return s->is_mixed ? s->narrowing.ones : tree->scale;
 }
 
 /* Room on the device for the program at hand. */
@@ -135,7 +153,7 @@ static libsolver_status upload(tree_solver *s, const factor_tree *tree, message 
     const solve_plan *plan = &s->prepared.plan;
     list_head *head = NULL;
     device_upload program = s->program;
-    program.scale = tree->scale;
+    program.scale = scale_of(s, tree);
     program.values = s->prepared.values;
     if (!s->prepared.kept) {
         memory_free(&s->env->memory, s->level_blocks);
@@ -187,25 +205,26 @@ static void keep_info(tree_solver *s, double plan_seconds)
 {
     const prepared_solve *p = &s->prepared;
     const int64_t inverting = s->factor.values.bytes + inverse_builder_bytes(&s->inverse);
-    s->info = (tree_solver_info){.factors = s->info.factors + 1,
-                                 .plans = s->info.plans + !p->kept,
-                                 .factor_entries = p->factor_entries,
-                                 .entries = p->entries,
-                                 .bytes_read = p->plan.bytes_read,
-                                 .device_bytes = s->device.bytes + inverting,
-                                 .allocations = s->device.allocations + s->factor.allocations +
-                                                s->inverse.device.allocations,
-                                 .groups = p->grouped.count,
-                                 .heights = p->grouped.heights,
-                                 .levels = p->plan.level_count,
-                                 .tasks = p->plan.task_count,
-                                 .guarded = p->guarded,
-                                 .growth = fmax(1, p->largest.of_group),
-                                 .plan_seconds = plan_seconds,
-                                 .load_seconds = s->factor.seconds,
-                                 .table_seconds = s->inverse.info.tables,
-                                 .invert_seconds = s->inverse.info.kernels,
-                                 .invert_bytes = inverting};
+    s->info =
+        (tree_solver_info){.factors = s->info.factors + 1,
+                           .plans = s->info.plans + !p->kept,
+                           .factor_entries = p->factor_entries,
+                           .entries = p->entries,
+                           .bytes_read = p->plan.bytes_read,
+                           .device_bytes = s->device.bytes + s->narrowing.bytes + inverting,
+                           .allocations = s->device.allocations + s->factor.allocations +
+                                          s->narrowing.allocations + s->inverse.device.allocations,
+                           .groups = p->grouped.count,
+                           .heights = p->grouped.heights,
+                           .levels = p->plan.level_count,
+                           .tasks = p->plan.task_count,
+                           .guarded = p->guarded,
+                           .growth = fmax(1, p->largest.of_group),
+                           .plan_seconds = plan_seconds,
+                           .load_seconds = s->factor.seconds,
+                           .table_seconds = s->inverse.info.tables,
+                           .invert_seconds = s->inverse.info.kernels,
+                           .invert_bytes = inverting};
 }
 
 /* Labels are kept for traces; the rest of a new program is on the device now. */
@@ -249,7 +268,7 @@ static libsolver_status pack_factor(tree_solver *s, const factor_tree *tree, pac
     const double plan_seconds = seconds() - start;
     const libsolver_status status =
         device_substitution_load(&s->substitution, &s->device, &s->factor, p->kept ? NULL : &plan,
-                                 tree->user_row, tree->scale, why);
+                                 tree->user_row, scale_of(s, tree), why);
     substitution_free(m, &plan);
     p->largest = (largest_growth){0};
     keep_info(s, plan_seconds);
@@ -299,6 +318,7 @@ static void drop_packed(tree_solver *s)
     prepared_free(&s->env->memory, &s->prepared);
     inverse_builder_drop(&s->inverse);
     device_outcome_close(&s->outcome);
+    device_narrowing_drop(&s->narrowing);
     device_solver_drop(&s->device);
     s->info.device_bytes = s->factor.values.bytes;
 }
@@ -310,12 +330,26 @@ void tree_solver_drop(tree_solver *s)
     s->info.device_bytes = 0;
 }
 
+/* Makes ready for vectors in double precision, if the factor is for such. */
+static libsolver_status pack_scale(tree_solver *s, const factor_tree *tree, message *why)
+{
+    s->is_mixed = tree->wide_scale != NULL;
+    if (!s->is_mixed) {
+        device_narrowing_drop(&s->narrowing);
+        return LIBSOLVER_OK;
+    }
+    const libsolver_type type = tree->type == LIBSOLVER_S ? LIBSOLVER_D : LIBSOLVER_Z;
+    TRY(device_narrowing_open(&s->narrowing, type, tree->n, why));
+    return device_narrowing_scale(&s->narrowing, tree->wide_scale, why);
+}
+
 static libsolver_status pack(tree_solver *s, const factor_tree *tree, packed_from from,
                              message *why)
 {
     const double start = seconds();
-    const libsolver_status status =
-        (s->options.substitute ? pack_factor : pack_inverses)(s, tree, from, why);
+    libsolver_status status = pack_scale(s, tree, why);
+    if (status == LIBSOLVER_OK)
+        status = (s->options.substitute ? pack_factor : pack_inverses)(s, tree, from, why);
     if (status != LIBSOLVER_OK)
         drop_packed(s);
     s->info.seconds = seconds() - start;
@@ -367,10 +401,11 @@ libsolver_status tree_solver_adopt_async(tree_solver *s, const void *scale, cons
     const double limit = s->options.growth_limit;
     TRY(s->options.substitute ? device_substitution_renew(&s->substitution, &s->device, why)
                               : inverse_builder_launch(&s->inverse, s->device.memory, why));
-    const outcome_arguments a = {.type = s->device.type,
+    const outcome_arguments a = {.type = vector_type(s),
                                  .n = s->device.n,
                                  .from = scale,
-                                 .scale = (void *)s->device.scale,
+                                 .scale =
+                                     s->is_mixed ? s->narrowing.scale : (void *)s->device.scale,
                                  .factored = outcome,
                                  .grown = s->options.substitute ? NULL : s->inverse.device.gathered,
                                  .limit = limit > 0 ? limit : INVERSE_GROWTH_LIMIT,
@@ -406,6 +441,11 @@ void *tree_solver_stream(const tree_solver *s)
     return s->device.stream;
 }
 
+int tree_solver_is_mixed(const tree_solver *s)
+{
+    return s->is_mixed;
+}
+
 const struct device_solver *tree_solver_device(const tree_solver *s)
 {
     return &s->device;
@@ -421,6 +461,24 @@ int64_t tree_workspace_bytes(const tree_solver *s, int64_t columns)
     return (int64_t)sizeof(tree_workspace) + device_workspace_bytes(&s->device, columns);
 }
 
+/* What of a workspace is on the device, for what is packed now. */
+static libsolver_status open_workspace(const tree_solver *s, tree_workspace *w, message *why)
+{
+    w->bytes = device_workspace_bytes(&s->device, w->columns);
+    w->type = s->device.type;
+    libsolver_status status = device_workspace_open(&s->device, w->columns, &w->device, why);
+    if (status == LIBSOLVER_OK && s->is_mixed)
+        status = narrow_block_open(&s->narrowing, w->device.columns, &w->narrow, why);
+    return status;
+}
+
+static void close_workspace(tree_workspace *w)
+{
+    device_workspace_close(&w->device);
+    narrow_block_close(&w->narrow);
+    w->bytes = -1;
+}
+
 libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns,
                                        tree_workspace **workspace, message *why)
 {
@@ -430,11 +488,10 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns,
         return NO_MEMORY(s->env, "the workspace", why);
     w->solver = s;
     w->columns = columns;
-    w->bytes = device_workspace_bytes(&s->device, columns);
-    w->staging.device = s->device.device;
-    const libsolver_status status = device_workspace_open(&s->device, columns, &w->device, why);
+    w->staging.device = w->narrow.device = s->device.device;
+    const libsolver_status status = open_workspace(s, w, why);
     if (status != LIBSOLVER_OK)
-        memory_free(&s->env->memory, w);
+        tree_workspace_free(w);
     else
         *workspace = w;
     return status;
@@ -443,43 +500,79 @@ libsolver_status tree_workspace_create(const tree_solver *s, int64_t columns,
 static libsolver_status stage(const tree_solver *s, tree_workspace *w, int64_t rows,
                               libsolver_type type, message *why)
 {
-    const int64_t scalar = type_bytes(type);
-    if (w->staging.host)
+    const int64_t bytes = rows * w->device.columns * type_bytes(type);
+    if (w->staging.host && bytes <= w->staging.bytes)
         return LIBSOLVER_OK;
-    return device_staging_open(&s->device, rows * w->device.columns * scalar, &w->staging, why);
+    device_staging_close(&w->staging); /* a factor in double precision may take more columns */
+    w->staging.device = s->device.device;
+    return device_staging_open(&s->device, bytes, &w->staging, why);
 }
 
 libsolver_status tree_workspace_stage(const tree_solver *s, tree_workspace *w, message *why)
 {
-    return s->device.memory ? stage(s, w, s->device.n, s->device.type, why) : LIBSOLVER_OK;
+    return s->device.memory ? stage(s, w, s->device.n, vector_type(s), why) : LIBSOLVER_OK;
 }
 
 void tree_workspace_free(tree_workspace *w)
 {
     if (!w)
         return;
-    device_workspace_close(&w->device);
+    close_workspace(w);
     device_staging_close(&w->staging);
     memory_free(&w->solver->env->memory, w);
 }
 
 libsolver_status tree_workspace_fit(const tree_solver *s, tree_workspace *w, message *why)
 {
-    if (device_workspace_bytes(&s->device, w->columns) == w->bytes)
+    if (device_workspace_bytes(&s->device, w->columns) == w->bytes && w->type == s->device.type &&
+        (!s->is_mixed || w->narrow.memory))
         return LIBSOLVER_OK;
-    device_workspace_close(&w->device);
-    w->bytes = device_workspace_bytes(&s->device, w->columns);
-    const libsolver_status status = device_workspace_open(&s->device, w->columns, &w->device, why);
-    w->bytes = status == LIBSOLVER_OK ? w->bytes : -1;
+    close_workspace(w);
+    const libsolver_status status = open_workspace(s, w, why);
+    if (status != LIBSOLVER_OK)
+        close_workspace(w);
     return status;
+}
+
+/* A solve in the precision of the factor; times: NULL, or of its tasks, which are waited for. */
+static libsolver_status solve(const tree_solver *s, const tree_workspace *w, void *stream,
+                              const libsolver_vectors *b, const libsolver_vectors *x,
+                              task_times *times, message *why)
+{
+    if (times)
+        return device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times, why);
+    return s->options.substitute
+               ? device_substitute(&s->substitution, &s->device, &w->device, stream, b, x, why)
+               : device_solve(&s->device, &w->device, stream, b, x, NULL, why);
+}
+
+/* The same by a factor in single precision of vectors in double, a panel after the other. */
+static libsolver_status solve_mixed(const tree_solver *s, const tree_workspace *w, void *stream,
+                                    const libsolver_vectors *b, const libsolver_vectors *x,
+                                    task_times *times, message *why)
+{
+    const int64_t most = w->device.columns;
+    if (b->type != s->narrowing.type || x->type != b->type || b->rows != s->device.n ||
+        x->rows != b->rows || x->columns != b->columns)
+        return FAIL(why, LIBSOLVER_INVALID,
+                    "the right-hand side, the solution and the matrix differ in size or type");
+    for (int64_t first = 0; first < b->columns; first += most) {
+        const int64_t columns = b->columns - first < most ? b->columns - first : most;
+        const libsolver_vectors from = columns_of(b, first, columns),
+                                to = columns_of(x, first, columns);
+        libsolver_vectors nb = w->narrow.b, nx = w->narrow.x;
+        nb.columns = nx.columns = columns;
+        TRY(device_narrow(&s->narrowing, &w->narrow, stream, &from, why));
+        TRY(solve(s, w, stream, &nb, &nx, times, why));
+        TRY(device_widen(&s->narrowing, &w->narrow, stream, &to, why));
+    }
+    return LIBSOLVER_OK;
 }
 
 libsolver_status tree_solve(const tree_solver *s, tree_workspace *w, void *stream,
                             const libsolver_vectors *b, const libsolver_vectors *x, message *why)
 {
-    return s->options.substitute
-               ? device_substitute(&s->substitution, &s->device, &w->device, stream, b, x, why)
-               : device_solve(&s->device, &w->device, stream, b, x, NULL, why);
+    return (s->is_mixed ? solve_mixed : solve)(s, w, stream, b, x, NULL, why);
 }
 
 libsolver_status tree_solve_host(const tree_solver *s, tree_workspace *w,
@@ -535,8 +628,7 @@ libsolver_status tree_solve_traced(const tree_solver *s, tree_workspace *w,
     task_times *times = memory_zeroed(m, s->info.tasks, sizeof(task_times));
     if (!times)
         return NO_MEMORY(s->env, "the trace", why);
-    libsolver_status status =
-        device_solve_timed(&s->device, &w->device, b, x, s->info.tasks, times, why);
+    libsolver_status status = (s->is_mixed ? solve_mixed : solve)(s, w, NULL, b, x, times, why);
     if (status == LIBSOLVER_OK)
         status = tree_solve_check(s, w, NULL, why);
     if (status == LIBSOLVER_OK &&

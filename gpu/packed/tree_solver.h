@@ -57,8 +57,9 @@ typedef struct tree_solver_info {
 libsolver_status tree_solver_create(environment *env, const tree_solver_options *options,
                                     tree_solver **solver, message *why);
 void tree_solver_free(tree_solver *solver);
-/* Takes over a factor; what was packed before is replaced, also when this fails.  A factor of the
- * shape of the one before (gpu/tree/tree_shape.h) takes its plan and its memory, unless its
+/* Takes over a factor, with tree->wide_scale one that solves for vectors in double precision
+ * (gpu/solve/narrowing.h); what was packed before is replaced, also when this fails.  A factor of
+ * the shape of the one before (gpu/tree/tree_shape.h) takes its plan and its memory, unless its
  * inverses need to be cut finer (gpu/packed/prepare.h); then only values are copied and computed,
  * nothing is allocated on the device, and captured solves stay right.  Solves on streams other than
  * the solver's must have ended.  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED, INTERNAL. */
@@ -69,7 +70,7 @@ libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, 
  * CUDA. */
 libsolver_status tree_solver_reserve(tree_solver *solver, const factor_tree *tree, void **panels,
                                      message *why);
-/* tree_solver_pack for the factor that was made there; tree->scale is on the device.
+/* tree_solver_pack for the factor that was made there; its scale is on the device.
  * is_same_shape: the tree is that of the last call of this function or _pack.  After a failure the
  * panels are still there. */
 libsolver_status tree_solver_adopt(tree_solver *solver, const factor_tree *tree, int is_same_shape,
@@ -99,6 +100,8 @@ void tree_solver_drop(tree_solver *solver);
 void tree_solver_query(const tree_solver *solver, tree_solver_info *info);
 /* The stream on which it works. */
 void *tree_solver_stream(const tree_solver *solver);
+/* Whether what is packed is in single precision, for vectors in double. */
+int tree_solver_is_mixed(const tree_solver *solver);
 /* Its part in device_solver.h, and that of a workspace. */
 const struct device_solver *tree_solver_device(const tree_solver *solver);
 const struct device_workspace *tree_workspace_device(const tree_workspace *workspace);

@@ -126,6 +126,11 @@ static libsolver_vectors device_block(const tree_refiner *r, void *values, int64
                                .place = LIBSOLVER_DEVICE};
 }
 
+libsolver_vectors tree_refine_residual(const tree_refiner *r)
+{
+    return device_block(r, r->device.residual, r->b.columns);
+}
+
 static int64_t block_bytes(const tree_refiner *r, int64_t columns)
 {
     return r->a->device.n * columns * type_bytes(r->a->device.type);

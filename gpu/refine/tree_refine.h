@@ -58,6 +58,9 @@ libsolver_status tree_refine_store(tree_refiner *r, const libsolver_vectors *x, 
 const libsolver_vectors *tree_refine_b(const tree_refiner *r);
 const libsolver_vectors *tree_refine_x(const tree_refiner *r);
 
+/* b - A x of the last step, on the device. */
+libsolver_vectors tree_refine_residual(const tree_refiner *r);
+
 /* The same for blocks on the device without a wait: all steps are launched, and those after the
  * last that is needed change nothing.  Errors and status go to device memory; see
  * refine_outcome. */

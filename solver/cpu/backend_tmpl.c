@@ -61,7 +61,7 @@ static libsolver_status predict_bytes(const cpu_plan *plan, int cholesky, int ma
     numeric f = object_of(plan);
     int64_t factor;
     f.cholesky = cholesky;
-    TRY(f.single ? f.single->predict(plan, cholesky, &factor)
+    TRY(f.single ? f.single->predict(plan, cholesky, elsewhere, &factor)
                  : NAME(cpu_predict_tree)(&f, elsewhere, &factor));
     *bytes = memory_counted(1, sizeof(numeric)) + NAME(cpu_values_bytes)(&f) + factor +
              NAME(cpu_own_workspace_bytes)(&f, 1) +
@@ -88,8 +88,10 @@ static libsolver_status prepare(const backend_problem *problem, void **plan, mes
     cpu_plan *p = NULL;
     *plan = NULL;
     TRY(cpu_plan_create(problem, &p, why));
-    if (predict_bytes(p, problem->expects_cholesky, problem->expects_matching,
-                      problem->is_elsewhere, &p->predicted_bytes) != LIBSOLVER_OK) {
+    const int cholesky = problem->expects_cholesky, matches = problem->expects_matching;
+    if (predict_bytes(p, cholesky, matches, 0, &p->bytes_here) != LIBSOLVER_OK ||
+        predict_bytes(p, cholesky, matches, problem->is_elsewhere, &p->predicted_bytes) !=
+            LIBSOLVER_OK) {
         cpu_plan_free(p);
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY,
                     "the plan of the factorization needs %lld more bytes",
@@ -134,15 +136,17 @@ const backend NAME(cpu_backend) = {
     .take_scaling = NAME(cpu_take_scaling),
     .take_factor = NAME(cpu_take_factor),
     .set_solver = NAME(cpu_set_solver),
+    .set_trial = NAME(cpu_set_trial),
     .export_l = NAME(cpu_export_l),
     .export_d = NAME(cpu_export_d),
     .export_scaling = NAME(cpu_export_scaling),
 };
 
 #if defined(PREC_s) || defined(PREC_c)
-static libsolver_status predict_single(const cpu_plan *plan, int cholesky, int64_t *bytes)
+static libsolver_status predict_single(const cpu_plan *plan, int cholesky, int elsewhere,
+                                       int64_t *bytes)
 {
-    return predict_bytes(plan, cholesky, 0, 0, bytes);
+    return predict_bytes(plan, cholesky, 0, elsewhere, bytes);
 }
 
 const cpu_single NAME(cpu_single) = {

@@ -12,7 +12,7 @@
 
 static libsolver_status refuse(const device_numeric *f, message *why)
 {
-    if (!f->a || f->plan->program.nodes == 0)
+    if (!f->a || !f->program)
         return FAIL(why, LIBSOLVER_NOT_BUILT,
                     "factors of this analysis are made on the CPU: they cannot be made without a "
                     "wait");
@@ -22,6 +22,10 @@ static libsolver_status refuse(const device_numeric *f, message *why)
         return FAIL(why, LIBSOLVER_NOT_BUILT,
                     "the last factor was not made on the device, by Cholesky: there is no plan for "
                     "one that is not waited for");
+    if (f->made.perturbed > 0)
+        return FAIL(why, LIBSOLVER_NOT_BUILT,
+                    "the last factor, in single precision, has a larger diagonal: whether others "
+                    "want that is not found out without a wait");
     return LIBSOLVER_OK;
 }
 
@@ -41,9 +45,9 @@ static libsolver_status launch(device_numeric *f, const void *values, int keeps,
     TRY(tree_solver_reserve(f->solver, &f->tree.view, &panels, why));
     const factorizer_arguments arguments = {.values = f->values.value.at,
                                             .panel = panels,
-                                            .is_unscaled = f->scaling == BACKEND_UNSCALED,
-                                            .doubt_level = view.doubt_level};
-    TRY(device_factorizer_launch(&f->factorizer, &f->plan->program, &arguments, why));
+                                            .is_unscaled = f->asked.scaling == BACKEND_UNSCALED,
+                                            .doubt_level = f->asked.doubt_level};
+    TRY(device_factorizer_launch(&f->factorizer, f->program, &arguments, why));
     return tree_solver_adopt_async(f->solver, f->factorizer.scale, f->factorizer.outcome, keeps,
                                    status, why);
 }
@@ -59,10 +63,7 @@ static void lose(device_numeric *f, libsolver_status failure)
     f->state = (factor_state){0};
 }
 
-static factor_state state_on_device(const device_numeric *f)
-{
-    return (factor_state){.is_on_device = 1, .is_packed = 1, .scaling = f->scaling};
-}
+static const factor_state on_device = {.is_on_device = 1, .is_packed = 1};
 
 libsolver_status NAME(gpu_refactorize_async)(void *numeric, const void *values,
                                              libsolver_status *status, int *is_captured,
@@ -72,7 +73,7 @@ libsolver_status NAME(gpu_refactorize_async)(void *numeric, const void *values,
     TRY(refuse(f, why));
     *is_captured = device_outcome_is_captured(tree_solver_outcome(f->solver));
     f->given = NULL;
-    f->state = state_on_device(f);
+    f->state = on_device;
     const libsolver_status launched = launch(f, values, 0, status, why);
     if (launched != LIBSOLVER_OK && !*is_captured)
         lose(f, launched);
@@ -105,7 +106,7 @@ libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend
         return LIBSOLVER_OK;
     f->settled = last.number;
     f->given = NULL;
-    f->state = state_on_device(f);
+    f->state = on_device;
     if (last.status == LIBSOLVER_NONFINITE || last.status == LIBSOLVER_INVALID) {
         *outcome = BACKEND_REFUSED;
         return FAIL(why, (libsolver_status)last.status, "%s",
@@ -120,10 +121,11 @@ libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend
 
 /* ---- With one wait --------------------------------------------------------------------------- */
 
-/* The last factor was made on the device and left nothing to be decided. */
+/* The last factor was made on the device and left nothing to be decided, as whether a factor in
+ * single precision will do. */
 static int is_to_be_made_alike(const device_numeric *f)
 {
-    return f->a && f->state.is_on_device && f->state.is_packed && !f->trace &&
+    return f->a && !f->plan->mixed && f->state.is_on_device && f->state.is_packed && !f->trace &&
            f->tree.view.cholesky && tree_solver_adopts_async(f->solver) &&
            !device_outcome_is_captured(tree_solver_outcome(f->solver)) && f->made.small == 0 &&
            f->made.uncertain == 0;
@@ -164,7 +166,7 @@ libsolver_status NAME(gpu_make_alike)(device_numeric *f, const void *values, bac
     if (is_refused)
         return LIBSOLVER_OK;
     *outcome = outcome_of(f, &last, report);
-    f->state = *outcome == BACKEND_ADOPTED ? state_on_device(f) : (factor_state){0};
+    f->state = *outcome == BACKEND_ADOPTED ? on_device : (factor_state){0};
     return LIBSOLVER_OK;
 }
 

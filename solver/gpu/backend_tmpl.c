@@ -6,6 +6,7 @@
  * factor is packed, for few solves as it is (gpu/packed/tree_solver.h); whole solves and refinement
  * (refine_tmpl.c) run on the device. */
 #include "solver/gpu/backend.h"
+#include "base/type.h"
 #include "solver/gpu/numeric.h"
 
 /* Most entries of the prepared inverses, in entries of L. */
@@ -28,9 +29,6 @@ static libsolver_status prepare(const backend_problem *problem, void **out, mess
 {
     memory *m = &problem->env->memory;
     *out = NULL;
-    if (problem->mixed)
-        return FAIL(why, LIBSOLVER_NOT_BUILT,
-                    "there is no mixed precision on the GPU: BACKEND_CPU and AUTO have it");
     if (problem->schur_size > 0)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "Schur complements on the GPU");
     device_plan *plan = memory_zeroed(m, 1, sizeof(device_plan));
@@ -42,8 +40,9 @@ static libsolver_status prepare(const backend_problem *problem, void **out, mess
     plan->values = problem->values;
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
     plan->substitutes = problem->for_few;
+    plan->mixed = problem->mixed;
     backend_problem inner = *problem;
-    const int is_elsewhere = problem->expects_cholesky || problem->expected_signs;
+    const int is_elsewhere = problem->expected_signs ? !problem->mixed : problem->expects_cholesky;
     inner.is_elsewhere = is_elsewhere;
     libsolver_status status = CPU->prepare(&inner, &plan->cpu, why);
     if (status == LIBSOLVER_OK)
@@ -62,12 +61,11 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     CPU->view_plan(plan->cpu, &view);
     CPU->predict(plan->cpu, host_bytes, device_bytes);
     const double prepared = plan->substitutes ? 0 : DEFAULT_ENTRIES;
-    const int64_t values =
-        (int64_t)(prepared * (double)view.factor_entries) * (int64_t)sizeof(scalar);
+    const int64_t entry = type_bytes(factor_type(plan)),
+                  values = (int64_t)(prepared * (double)view.factor_entries) * entry;
     /* the factor that they are formed from; A as it comes, and in full storage with indices and
      * sources of 4 bytes an entry each */
-    const int64_t factor = view.factor_entries * (int64_t)sizeof(scalar),
-                  lower = view.a->start[view.a->n],
+    const int64_t factor = view.factor_entries * entry, lower = view.a->start[view.a->n],
                   a = (2 * lower - view.a->n) * (8 + (int64_t)sizeof(scalar)) +
                       lower * (int64_t)sizeof(scalar);
     *device_bytes = values + values / 4 + factor + a + NAME(gpu_factorization_bytes)(plan);
@@ -81,9 +79,12 @@ static void view_device(const void *plan_, backend_device_view *view)
     const int has_signs = fronts.fronts.signs != NULL;
     *view = (backend_device_view){.cpu = CPU,
                                   .cpu_plan = plan->cpu,
-                                  .cholesky =
-                                      plan->program.nodes > 0 && !has_signs ? &plan->program : NULL,
-                                  .cpu_reason = has_signs ? LIBSOLVER_CPU_LDLT : plan->cpu_reason};
+                                  .cholesky = plan->program.nodes > 0 && !has_signs && !plan->mixed
+                                                  ? &plan->program
+                                                  : NULL,
+                                  .cpu_reason = has_signs     ? LIBSOLVER_CPU_LDLT
+                                                : plan->mixed ? LIBSOLVER_CPU_MIXED
+                                                              : plan->cpu_reason};
 }
 
 static void permutation(const void *plan_, int64_t *p)
@@ -349,6 +350,38 @@ static libsolver_status refine(const void *numeric_, void *workspace_, const lib
     return CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error, why);
 }
 
+/* The trial of a factor in mixed precision, by solves on the device if they run there. */
+static libsolver_status try_single(device_numeric *f, device_space *w,
+                                   const backend_options *options, int steps, double tolerance,
+                                   backend_report *report, message *why)
+{
+    TRY(fit(f, w, why));
+    const int there = solves_on_device(f, w);
+    if (!there && report_is_doubtful(report) && steps > 0)
+        TRY(NAME(gpu_bring_factor)(f, why));
+    return there ? NAME(gpu_confirm_there)(f, w, options, steps, tolerance, report, why)
+                 : CPU->confirm(f->cpu, w->cpu, options, steps, tolerance, report, why);
+}
+
+static libsolver_status confirm(void *numeric_, void *workspace_, const backend_options *options,
+                                int steps, double tolerance, backend_report *report, message *why)
+{
+    device_numeric *f = numeric_;
+    device_space *w = workspace_;
+    libsolver_cpu_reason reason = report->cpu_reason;
+    if (!report->in_single)
+        return LIBSOLVER_OK;
+    f->why = why;
+    libsolver_status status = try_single(f, w, options, steps, tolerance, report, why);
+    if (is_of_device(status) && NAME(gpu_falls_back)(f, status, "factorizes", why)) {
+        reason = LIBSOLVER_CPU_DEVICE;
+        status = NAME(gpu_factorize_here)(f, options, report, why);
+        if (status == LIBSOLVER_OK)
+            status = CPU->confirm(f->cpu, w->cpu, options, steps, tolerance, report, why);
+    }
+    return NAME(gpu_confirmed)(f, status, reason, report, why);
+}
+
 static libsolver_status solve_async(const void *numeric_, void *workspace_,
                                     const libsolver_vectors *b, const libsolver_vectors *x,
                                     const backend_refinement *refinement, int remarks,
@@ -452,6 +485,7 @@ const backend NAME(gpu_backend) = {
     .refactorize_async = NAME(gpu_refactorize_async),
     .settle = NAME(gpu_settle),
     .trace_factorization = NAME(gpu_trace_factorization),
+    .confirm = confirm,
     .workspace_bytes = workspace_bytes,
     .workspace_create = workspace_create,
     .workspace_destroy = workspace_destroy,

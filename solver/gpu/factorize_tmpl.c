@@ -11,6 +11,7 @@
 #include "solver/gpu/numeric.h"
 
 #define LDLT_SENTENCE "L D L^T is made on the CPU: the GPU has Cholesky and expected signs alone"
+#define MIXED_SENTENCE "L D L^T with expected signs is made on the CPU in mixed precision"
 #define SIGNS_SENTENCE \
     "a pivot is rounding error or has not the expected sign: L D L^T on the CPU puts it right"
 
@@ -19,16 +20,17 @@
 libsolver_status NAME(gpu_plan_factorization)(device_plan *plan, int is_elsewhere, message *why)
 {
     backend_plan_view view;
+    CPU->view_plan(plan->cpu, &view);
     if (!is_elsewhere) {
-        environment_log(plan->env, LDLT_SENTENCE);
-        plan->cpu_reason = LIBSOLVER_CPU_LDLT;
+        const int signs_in_single = plan->mixed && view.fronts.signs;
+        environment_log(plan->env, signs_in_single ? MIXED_SENTENCE : LDLT_SENTENCE);
+        plan->cpu_reason = signs_in_single ? LIBSOLVER_CPU_MIXED : LIBSOLVER_CPU_LDLT;
         return LIBSOLVER_OK;
     }
-    CPU->view_plan(plan->cpu, &view);
     if (view.fronts.nodes == 0)
         return LIBSOLVER_OK;
     const libsolver_status status =
-        factor_program_build(plan->env, &view.fronts, SCALAR_TYPE, NULL, &plan->program, why);
+        factor_program_build(plan->env, &view.fronts, factor_type(plan), NULL, &plan->program, why);
     if (status != LIBSOLVER_NOT_BUILT)
         return status;
     environment_log(plan->env, "factorizes on the CPU: %s", why->text);
@@ -42,7 +44,7 @@ int64_t NAME(gpu_factorization_bytes)(const device_plan *plan)
     backend_plan_view view;
     CPU->view_plan(plan->cpu, &view);
     return plan->program.nodes > 0
-               ? device_factorizer_bytes(&plan->program, &view.fronts, SCALAR_TYPE)
+               ? device_factorizer_bytes(&plan->program, &view.fronts, factor_type(plan))
                : 0;
 }
 
@@ -53,6 +55,7 @@ void NAME(gpu_factorization_close)(device_numeric *f)
         device_values_close(&f->values);
     }
     owned_tree_free(&f->env->memory, &f->tree);
+    factor_program_free(&f->env->memory, &f->in_double);
 }
 
 int NAME(gpu_falls_back)(const device_numeric *f, libsolver_status status, const char *what,
@@ -111,13 +114,14 @@ static libsolver_status fetch_values(device_numeric *f, message *why)
     return status;
 }
 
-/* The scaling of the factor on the device.  That of L D L^T is brought: the host's would differ
- * where rounding makes another power of two of a complex entry. */
+/* The scaling of the factor on the device.  That of L D L^T is brought, and that of mixed
+ * precision, where one may be common to all rows: the host's would differ where rounding makes
+ * another power of two of a complex entry. */
 static libsolver_status bring_scaling(device_numeric *f, message *why)
 {
     memory *m = &f->env->memory;
-    if (f->tree.view.cholesky)
-        return CPU->take_scaling(f->cpu, f->state.scaling, NULL, why);
+    if (f->tree.view.cholesky && !f->asked.in_single)
+        return CPU->take_scaling(f->cpu, f->asked.scaling, NULL, why);
     real *scale = memory_new(m, f->n, sizeof(real));
     if (!scale)
         return NO_MEMORY(f->env, "a copy of the scaling", why);
@@ -125,7 +129,7 @@ static libsolver_status bring_scaling(device_numeric *f, message *why)
         gpu_device_read(f->env->device, f->factorizer.stream, f->factorizer.scale,
                         f->n * (int64_t)sizeof(real), scale, why);
     if (status == LIBSOLVER_OK)
-        status = CPU->take_scaling(f->cpu, f->state.scaling, scale, why);
+        status = CPU->take_scaling(f->cpu, f->asked.scaling, scale, why);
     memory_free(m, scale);
     return status;
 }
@@ -186,27 +190,64 @@ libsolver_status NAME(gpu_bring_factor)(const device_numeric *f, message *why)
 
 /* ---- On the device --------------------------------------------------------------------------- */
 
+/* What the device holds for factors of the last kind is given back. */
+static void close_factorizer(device_numeric *f)
+{
+    owned_tree_free(&f->env->memory, &f->tree);
+    device_factorizer_drop(&f->factorizer);
+    f->factorizer.scale = NULL;
+    f->program = NULL;
+}
+
+/* The program that makes factors of this kind is the one at hand.  Where another was, that and its
+ * factor make room first. */
+static libsolver_status choose_program(device_numeric *f, int in_single)
+{
+    const device_plan *plan = f->plan;
+    const factor_program *wanted = plan->mixed && !in_single ? &f->in_double : &plan->program;
+    if (wanted == f->program)
+        return LIBSOLVER_OK;
+    if (f->program) {
+        close_factorizer(f);
+        tree_solver_drop(f->solver);
+        f->was_adopted = 0;
+    }
+    if (wanted->nodes == 0) {
+        backend_plan_view view;
+        CPU->view_plan(plan->cpu, &view);
+        TRY(factor_program_build(f->env, &view.fronts, SCALAR_TYPE, NULL, &f->in_double, f->why));
+    }
+    f->program = wanted;
+    return LIBSOLVER_OK;
+}
+
 /* The program on the device and the shape of its factors, once; room for the panels. */
-static libsolver_status open_factorizer(device_numeric *f, void **panels)
+static libsolver_status open_factorizer(device_numeric *f, int in_single, void **panels)
 {
     backend_plan_view view;
     CPU->view_plan(f->plan->cpu, &view);
+    TRY(choose_program(f, in_single));
     if (!f->tree.view.panel) {
         TRY(CPU->view_tree(f->cpu, &f->tree, f->why));
         for (int32_t s = 0; s < f->tree.view.nodes; s++)
-            ((int32_t *)f->tree.view.ld)[s] = f->plan->program.front[s].ld;
+            ((int32_t *)f->tree.view.ld)[s] = f->program->front[s].ld;
     }
     if (!f->factorizer.scale) {
         f->factorizer.device = f->env->device;
         f->factorizer.stream = tree_solver_stream(f->solver);
-        const libsolver_status status = device_factorizer_load(&f->factorizer, &f->plan->program,
-                                                               &view.fronts, SCALAR_TYPE, f->why);
+        f->factorizer.is_mixed = in_single;
+        const libsolver_status status =
+            device_factorizer_load(&f->factorizer, f->program, &view.fronts, f->tree.view.type,
+                                   f->why);
         if (status != LIBSOLVER_OK) {
             device_factorizer_drop(&f->factorizer);
             f->factorizer.scale = NULL;
             return status;
         }
-        f->tree.view.scale = f->factorizer.scale;
+        if (in_single)
+            f->tree.view.wide_scale = f->factorizer.scale;
+        else
+            f->tree.view.scale = f->factorizer.scale;
     }
     return tree_solver_reserve(f->solver, &f->tree.view, panels, f->why);
 }
@@ -214,7 +255,7 @@ static libsolver_status open_factorizer(device_numeric *f, void **panels)
 /* The same as one launch, with the times of all tasks. */
 static libsolver_status launch_traced(device_numeric *f, const factorizer_arguments *arguments)
 {
-    const factor_program *g = &f->plan->program;
+    const factor_program *g = f->program;
     memory *m = &f->env->memory;
     uint64_t *times = memory_new(m, 2 * g->tasks, sizeof(uint64_t));
     if (!times)
@@ -227,22 +268,24 @@ static libsolver_status launch_traced(device_numeric *f, const factorizer_argume
     return status;
 }
 
-static libsolver_status run(device_numeric *f, const backend_plan_view *view, int is_unscaled,
+static libsolver_status run(device_numeric *f, const cholesky_request *request,
                             cholesky_outcome *outcome)
 {
     void *panels;
-    TRY(open_factorizer(f, &panels));
+    TRY(open_factorizer(f, request->in_single, &panels));
     const factorizer_arguments arguments = {.values = f->values.value.at,
                                             .panel = panels,
-                                            .is_unscaled = is_unscaled,
-                                            .doubt_level = view->doubt_level};
+                                            .is_unscaled = request->scaling == BACKEND_UNSCALED,
+                                            .shift = request->shift,
+                                            .doubt_level = request->doubt_level};
     TRY(f->trace ? launch_traced(f, &arguments)
-                 : device_factorizer_launch(&f->factorizer, &f->plan->program, &arguments, f->why));
+                 : device_factorizer_launch(&f->factorizer, f->program, &arguments, f->why));
     return device_factorizer_finish(&f->factorizer, outcome, f->why);
 }
 
 /* Cholesky, or L D L^T with the signs of the plan. */
-static libsolver_status factorize_there(void *user, backend_scaling scaling, backend_report *report)
+static libsolver_status factorize_there(void *user, const cholesky_request *request,
+                                        backend_report *report)
 {
     device_numeric *f = user;
     backend_plan_view view;
@@ -250,10 +293,11 @@ static libsolver_status factorize_there(void *user, backend_scaling scaling, bac
     CPU->view_plan(f->plan->cpu, &view);
     if (environment_cancelled(f->env))
         return LIBSOLVER_CANCELLED;
-    TRY(run(f, &view, scaling == BACKEND_UNSCALED, &o));
+    f->state.is_packed = 0;
+    TRY(run(f, request, &o));
     if (environment_cancelled(f->env))
         return LIBSOLVER_CANCELLED;
-    if (scaling == BACKEND_UNSCALED && o.is_equilibrated)
+    if (request->scaling == BACKEND_UNSCALED && o.is_equilibrated)
         environment_log(
             f->env, "entries near the ends of the range of numbers: equilibration all the same");
     report->bad_diagonal = o.nonpositive < f->n;
@@ -263,9 +307,9 @@ static libsolver_status factorize_there(void *user, backend_scaling scaling, bac
     }
     report->smallest = o.smallest;
     report->uncertain = o.uncertain;
-    f->state = (factor_state){.is_on_device = 1, .scaling = scaling};
-    f->scaling = scaling;
-    return o.uncertain > 0 ? bring_factor(f, f->why) : LIBSOLVER_OK;
+    f->state = (factor_state){.is_on_device = 1};
+    f->asked = *request;
+    return o.uncertain > 0 && !request->in_single ? bring_factor(f, f->why) : LIBSOLVER_OK;
 }
 
 /* For a factorization on the host. */
@@ -282,7 +326,7 @@ int64_t NAME(gpu_trace_factorization)(void *numeric, libsolver_factor_task *task
 {
     device_numeric *f = numeric;
     f->trace = tasks;
-    return f->a ? f->plan->program.tasks : 0;
+    return !f->a ? 0 : f->program ? f->program->tasks : f->plan->program.tasks;
 }
 
 /* ---- Factorizations -------------------------------------------------------------------------- */
@@ -320,19 +364,13 @@ static libsolver_status pack_or_leave(device_numeric *f, message *why)
     return status;
 }
 
-/* On the host alone. */
-static libsolver_status factorize_here(device_numeric *f, const backend_options *options,
-                                       backend_report *report, message *why)
+libsolver_status NAME(gpu_factorize_here)(device_numeric *f, const backend_options *options,
+                                          backend_report *report, message *why)
 {
     CPU->set_cholesky(f->cpu, NULL);
     f->state = (factor_state){.has_panels = 1};
     TRY(bring_values(f, why));
     return CPU->factorize(f->cpu, options, report, why);
-}
-
-static int is_of_device(libsolver_status status)
-{
-    return status == LIBSOLVER_CUDA || status == LIBSOLVER_OUT_OF_DEVICE_MEMORY;
 }
 
 /* A and its factor, by whom it may be. */
@@ -349,12 +387,12 @@ static libsolver_status factorize(device_numeric *f, const backend_options *opti
     if (status != LIBSOLVER_OK) {
         if (!NAME(gpu_falls_back)(f, status, "solves", why))
             return status;
-        status = factorize_here(f, options, report, why);
+        status = NAME(gpu_factorize_here)(f, options, report, why);
         report->cpu_reason = LIBSOLVER_CPU_DEVICE;
         return status;
     }
     if (!has_program) {
-        TRY(factorize_here(f, options, report, why));
+        TRY(NAME(gpu_factorize_here)(f, options, report, why));
         report->cpu_reason = f->plan->cpu_reason;
         return pack_or_leave(f, why);
     }
@@ -364,7 +402,7 @@ static libsolver_status factorize(device_numeric *f, const backend_options *opti
     const int falls_back =
         is_of_device(status) && NAME(gpu_falls_back)(f, status, "factorizes", why);
     if (falls_back)
-        status = factorize_here(f, options, report, why);
+        status = NAME(gpu_factorize_here)(f, options, report, why);
     if (is_of_device(status)) /* no room, perhaps, for what else is there */
         tree_solver_drop(f->solver);
     TRY(status);
@@ -375,33 +413,15 @@ static libsolver_status factorize(device_numeric *f, const backend_options *opti
     return pack_or_leave(f, why);
 }
 
-libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *options,
-                                     backend_report *report, message *why)
+/* What solves that nobody waits for are told of the outcome, and the last words of the report. */
+static libsolver_status conclude(device_numeric *f, libsolver_status status, backend_report *report,
+                                 message *why)
 {
-    device_numeric *f = numeric;
     tree_solver_info info;
-    backend_settled outcome = BACKEND_UNCHANGED;
-    f->why = why;
-    libsolver_status status = LIBSOLVER_OK;
-    if (options->scaling == f->scaling)
-        status = NAME(gpu_make_alike)(f, NULL, report, &outcome, why);
-    if (outcome == BACKEND_ADOPTED) {
-        f->given = NULL;
-        return status;
-    }
-    if (status == LIBSOLVER_OK)
-        status = (f->a ? factorize : factorize_here)(f, options, report, why);
-    if (f->a && status == LIBSOLVER_OK)
-        status = NAME(gpu_tell_outcome)(f, status, why);
-    else if (f->a) {
-        message unused = {0};
-        NAME(gpu_tell_outcome)(f, status, &unused);
-    }
-    f->given = NULL; /* what is wanted of them later comes from the device */
-    if (!f->a) {
-        report->cpu_reason = LIBSOLVER_CPU_DEVICE;
-        return status;
-    }
+    message unused = {0};
+    const libsolver_status told =
+        NAME(gpu_tell_outcome)(f, status, status == LIBSOLVER_OK ? why : &unused);
+    status = status == LIBSOLVER_OK ? told : status;
     tree_solver_query(f->solver, &info);
     report->device_bytes = info.device_bytes + tree_matrix_bytes(f->a) +
                            device_values_bytes(&f->values) + f->factorizer.tables.bytes +
@@ -409,4 +429,42 @@ libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *optio
     if (status == LIBSOLVER_OK && f->state.is_on_device)
         f->made = *report;
     return status;
+}
+
+libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *options,
+                                     backend_report *report, message *why)
+{
+    device_numeric *f = numeric;
+    backend_settled outcome = BACKEND_UNCHANGED;
+    libsolver_status status = LIBSOLVER_OK;
+    f->why = why;
+    if (options->scaling == f->asked.scaling)
+        status = NAME(gpu_make_alike)(f, NULL, report, &outcome, why);
+    const int is_made = status != LIBSOLVER_OK || outcome == BACKEND_ADOPTED;
+    if (!is_made)
+        status = (f->a ? factorize : NAME(gpu_factorize_here))(f, options, report, why);
+    f->given = NULL; /* what is wanted of them later comes from the device */
+    if (outcome == BACKEND_ADOPTED)
+        return status;
+    if (f->a)
+        return conclude(f, status, report, why);
+    report->cpu_reason = LIBSOLVER_CPU_DEVICE;
+    return status;
+}
+
+libsolver_status NAME(gpu_confirmed)(device_numeric *f, libsolver_status status,
+                                     libsolver_cpu_reason reason, backend_report *report,
+                                     message *why)
+{
+    report->cpu_reason = f->state.is_on_device               ? LIBSOLVER_CPU_AS_CHOSEN
+                         : reason == LIBSOLVER_CPU_AS_CHOSEN ? LIBSOLVER_CPU_LDLT
+                                                             : reason;
+    if (!f->a)
+        return status;
+    if (is_of_device(status))
+        tree_solver_drop(f->solver);
+    f->state.has_panels |= !f->state.is_on_device;
+    if (status == LIBSOLVER_OK && !(report->in_single && f->state.is_packed))
+        status = pack_or_leave(f, why);
+    return conclude(f, status, report, why);
 }

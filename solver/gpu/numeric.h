@@ -14,6 +14,15 @@
 
 #define CPU (&NAME(cpu_backend))
 
+/* What factors in single precision consist of, in mixed precision. */
+#if SCALAR_COMPLEX
+#define SINGLE_TYPE LIBSOLVER_C
+typedef float _Complex narrow;
+#else
+#define SINGLE_TYPE LIBSOLVER_S
+typedef float narrow;
+#endif
+
 typedef struct device_plan {
     void *cpu;
     environment *env;
@@ -21,6 +30,7 @@ typedef struct device_plan {
     double entries_factor;
     int substitutes; /* with the factor as it is */
     int may_fall_back;
+    int mixed;              /* factors are in single precision, as long as that will do */
     factor_program program; /* of factorizations on the device; nodes 0: there is none, ... */
     libsolver_cpu_reason cpu_reason; /* ... and why */
 } device_plan;
@@ -30,7 +40,6 @@ typedef struct factor_state {
     int is_on_device;           /* it was made there; otherwise by the CPU backend */
     int is_packed;              /* for solves on the device */
     int has_values, has_panels; /* values with their scaling, panels: in the CPU backend's object */
-    backend_scaling scaling;    /* that was asked for */
 } factor_state;
 
 typedef struct device_numeric {
@@ -42,12 +51,14 @@ typedef struct device_numeric {
     tree_matrix *a;      /* and A; NULL: the device could not be had */
     device_values values;
     device_factorizer factorizer;
-    backend_cholesky calls; /* what the CPU backend's object is told of it */
+    const factor_program *program; /* that it has loaded: the plan's, or ... */
+    factor_program in_double; /* ... of factors in double where those in single were not enough */
+    backend_cholesky calls;   /* what the CPU backend's object is told of it */
     owned_tree tree; /* of factors that are made on the device: without panels, scale is there */
     int was_adopted; /* the factor packed last was one of these */
     factor_state state;
     backend_report made;          /* of the last factor that was made on the device */
-    backend_scaling scaling;      /* asked for by the last factorization on the device */
+    cholesky_request asked;       /* of the last factorization there */
     uint64_t settled;             /* number of the outcome that the state knows of (async_tmpl.c) */
     const void *given;            /* values on the host, while they are factorized */
     libsolver_factor_task *trace; /* where the next factorization puts its tasks, or NULL */
@@ -72,8 +83,13 @@ libsolver_status NAME(gpu_factorize)(void *numeric, const backend_options *optio
 int64_t NAME(gpu_trace_factorization)(void *numeric, libsolver_factor_task *tasks);
 /* The program of factorizations, where there is to be one.  OUT_OF_MEMORY. */
 libsolver_status NAME(gpu_plan_factorization)(device_plan *plan, int is_elsewhere, message *why);
-/* Its bytes on the device, with those of the values of A. */
+/* Its bytes on the device. */
 int64_t NAME(gpu_factorization_bytes)(const device_plan *plan);
+/* The type of the factors that it makes. */
+static inline libsolver_type factor_type(const device_plan *plan)
+{
+    return plan->mixed ? SINGLE_TYPE : SCALAR_TYPE;
+}
 void NAME(gpu_factorization_close)(device_numeric *f);
 /* The values of A and the scaling of the factor; these and its panels: in f->cpu from now on.  For
  * any number of callers at a time.  OUT_OF_MEMORY, CUDA, CANCELLED. */
@@ -83,6 +99,19 @@ libsolver_status NAME(gpu_bring_factor)(const device_numeric *f, message *why);
 libsolver_status NAME(gpu_set_device_values)(void *numeric, const void *values, const void *shift,
                                              int *taken, message *why);
 libsolver_status NAME(gpu_get_device_values)(const void *numeric, void *values, message *why);
+/* On the host alone. */
+libsolver_status NAME(gpu_factorize_here)(device_numeric *f, const backend_options *options,
+                                          backend_report *report, message *why);
+/* After backend.confirm: packs the factor if it is another one.  status: what confirming has come
+ * to; reason: that of the CPU before, or of going on there. */
+libsolver_status NAME(gpu_confirmed)(device_numeric *f, libsolver_status status,
+                                     libsolver_cpu_reason reason, backend_report *report,
+                                     message *why);
+/* Whether the device was to blame, or its memory. */
+static inline int is_of_device(libsolver_status status)
+{
+    return status == LIBSOLVER_CUDA || status == LIBSOLVER_OUT_OF_DEVICE_MEMORY;
+}
 /* Whether what the device failed to do is left to the CPU. */
 int NAME(gpu_falls_back)(const device_numeric *f, libsolver_status status, const char *what,
                          message *why);
@@ -106,6 +135,10 @@ libsolver_status NAME(gpu_tell_outcome)(device_numeric *f, libsolver_status stat
 libsolver_status NAME(gpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error, message *why);
+/* backend.confirm, whose trial solves in such a workspace. */
+libsolver_status NAME(gpu_confirm_there)(device_numeric *f, void *workspace,
+                                         const backend_options *options, int steps,
+                                         double tolerance, backend_report *report, message *why);
 libsolver_status NAME(gpu_solve_async)(const void *numeric, void *workspace,
                                        const libsolver_vectors *b, const libsolver_vectors *x,
                                        const backend_refinement *refinement, int remarks,

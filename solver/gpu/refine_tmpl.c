@@ -3,7 +3,8 @@
  *
  * Plain refinement runs on the device (gpu/refine/tree_refine.h), by the CPU backend's measure and
  * stop rule.  What follows there where it stalls, FGMRES or the repair of singular systems, is the
- * CPU backend's, with solves on the device. */
+ * CPU backend's, with solves on the device.  So is the trial of a factor in mixed precision. */
+#include "gpu/device/packed.h"
 #include "gpu/refine/residual.h"
 #include "solver/gpu/numeric.h"
 #include <string.h>
@@ -12,16 +13,18 @@
 typedef struct refiner {
     const device_numeric *f;
     device_space *w;
+    int in_single;           /* the factor, in mixed precision */
     libsolver_status status; /* of the first solve that failed, ... */
     message *why;            /* ... and why */
 } refiner;
 
 /* x, c right-hand sides by rows in the plan's order and scaled, in place; see backend.set_solver.
- */
+ * Solves on the device scale once more, by powers of two. */
 static void solve_block(void *user, int c, void *x_)
 {
     refiner *r = user;
     scalar *x = x_;
+    narrow *single = x_;
     backend_view f;
     CPU->view(r->f->cpu, &f);
     const int32_t n = r->f->n, *row = f.row_of;
@@ -31,12 +34,19 @@ static void solve_block(void *user, int c, void *x_)
         .values = block, .rows = n, .columns = c, .ld = n, .type = SCALAR_TYPE};
     for (int32_t i = 0; i < n; i++)
         for (int q = 0; q < c; q++)
-            block[row[i] + (int64_t)q * n] = x[(int64_t)i * c + q] / scale[i];
+            block[row[i] + (int64_t)q * n] =
+                (r->in_single ? (scalar)single[(int64_t)i * c + q] : x[(int64_t)i * c + q]) /
+                scale[i];
     if (r->status == LIBSOLVER_OK)
         r->status = tree_solve_host(r->f->solver, r->w->tree, &v, &v, r->why);
     for (int32_t i = 0; i < n; i++)
-        for (int q = 0; q < c; q++)
-            x[(int64_t)i * c + q] = block[row[i] + (int64_t)q * n] / scale[i];
+        for (int q = 0; q < c; q++) {
+            const scalar entry = block[row[i] + (int64_t)q * n] / scale[i];
+            if (r->in_single)
+                single[(int64_t)i * c + q] = (narrow)entry;
+            else
+                x[(int64_t)i * c + q] = entry;
+        }
 }
 
 /* The CPU backend's refinement of blocks on the host. */
@@ -45,25 +55,17 @@ static libsolver_status refine_host(const device_numeric *f, device_space *w,
                                     backend_refinement *refinement, double *backward_error,
                                     message *why)
 {
-    refiner r = {.f = f, .w = w, .why = why};
+    refiner r = {.f = f, .w = w, .in_single = tree_solver_is_mixed(f->solver), .why = why};
+    message unused = {0};
     TRY(NAME(gpu_bring_values)(f, why));
-    CPU->set_solver(w->cpu, solve_block, &r);
+    TRY(CPU->set_solver(f->cpu, w->cpu, solve_block, &r, why));
     const libsolver_status status =
         CPU->refine(f->cpu, w->cpu, b, x, refinement, backward_error, why);
-    CPU->set_solver(w->cpu, NULL, NULL);
+    CPU->set_solver(f->cpu, w->cpu, NULL, NULL, &unused); /* the workspace fits: it cannot fail */
     return status == LIBSOLVER_OK ? r.status : status;
 }
 
-/* Columns [first, first + columns) of a block. */
-static libsolver_vectors panel(const libsolver_vectors *v, int64_t first, int64_t columns)
-{
-    libsolver_vectors p = *v;
-    p.values = (scalar *)v->values + first * (v->layout == LIBSOLVER_ROW_MAJOR ? 1 : v->ld);
-    p.columns = columns;
-    return p;
-}
-
-/* The same columns on the host. */
+/* A block of the same columns on the host. */
 static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, int64_t columns)
 {
     libsolver_vectors p = *v;
@@ -128,6 +130,7 @@ static libsolver_status refine_group(const device_numeric *f, device_space *w,
         open += error[q] > refinement->tolerance && isfinite(error[q]);
     backend_refinement rest = {.stalled = 1,
                                .steps = more,
+                               .cycles = refinement->cycles,
                                .method = refinement->method,
                                .tolerance = refinement->tolerance,
                                .observer = refinement->observer};
@@ -156,7 +159,8 @@ libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_,
     backend_refinement worst = {0};
     for (int64_t first = 0; first < b->columns; first += width) {
         const int64_t columns = b->columns - first < width ? b->columns - first : width;
-        const libsolver_vectors bp = panel(b, first, columns), xp = panel(x, first, columns);
+        const libsolver_vectors bp = columns_of(b, first, columns),
+                                xp = columns_of(x, first, columns);
         backend_refinement here = *refinement;
         double error[REFINE_COLUMNS];
         TRY(refine_group(f, w, &bp, &xp, &here, error, why));
@@ -172,6 +176,53 @@ libsolver_status NAME(gpu_refine)(const void *numeric_, void *workspace_,
     return LIBSOLVER_OK;
 }
 
+/* b := A x* for the x* of a trial, by rows of A on the host: the residual of x* beside 0. */
+static libsolver_status make_trial(const device_numeric *f, device_space *w,
+                                   const libsolver_vectors *b, const libsolver_vectors *x,
+                                   message *why)
+{
+    backend_plan_view view;
+    tree_refinement measure = {.steps = 0};
+    double error, initial;
+    CPU->view_plan(f->plan->cpu, &view);
+    for (int32_t k = 0; k < f->n; k++) {
+        w->x[view.row_of[k]] = (scalar)(1 + 0.1 * (k % 7));
+        w->b[k] = 0;
+    }
+    TRY(tree_refine_load(w->refiner, 0, b, x, why));
+    TRY(tree_refine_run(w->refiner, &measure, &error, &initial, why));
+    const libsolver_vectors residual = tree_refine_residual(w->refiner);
+    TRY(tree_solver_get(f->solver, &residual, w->b, why));
+    for (int32_t k = 0; k < f->n; k++)
+        w->b[k] = -w->b[k];
+    return LIBSOLVER_OK;
+}
+
+static libsolver_status try_there(void *user, backend_refinement *trial, message *why)
+{
+    refiner *r = user;
+    double error;
+    const libsolver_vectors b = {
+        .values = r->w->b, .rows = r->f->n, .columns = 1, .ld = r->f->n, .type = SCALAR_TYPE};
+    libsolver_vectors x = b;
+    x.values = r->w->x;
+    TRY(make_trial(r->f, r->w, &b, &x, why));
+    return refine_group(r->f, r->w, &b, &x, trial, &error, why);
+}
+
+libsolver_status NAME(gpu_confirm_there)(device_numeric *f, void *workspace,
+                                         const backend_options *options, int steps,
+                                         double tolerance, backend_report *report, message *why)
+{
+    device_space *w = workspace;
+    refiner r = {.f = f, .w = w};
+    CPU->set_trial(w->cpu, try_there, &r);
+    const libsolver_status status =
+        CPU->confirm(f->cpu, w->cpu, options, steps, tolerance, report, why);
+    CPU->set_trial(w->cpu, NULL, NULL);
+    return status;
+}
+
 libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_,
                                        const libsolver_vectors *b, const libsolver_vectors *x,
                                        const backend_refinement *refinement, int remarks,
@@ -185,7 +236,8 @@ libsolver_status NAME(gpu_solve_async)(const void *numeric_, void *workspace_,
     int64_t first = 0;
     do {
         const int64_t columns = b->columns - first < width ? b->columns - first : width;
-        const libsolver_vectors bp = panel(b, first, columns), xp = panel(x, first, columns);
+        const libsolver_vectors bp = columns_of(b, first, columns),
+                                xp = columns_of(x, first, columns);
         const refine_outcome outcome = {.backward_error =
                                             backward_error ? backward_error + first : NULL,
                                         .status = status,

@@ -146,8 +146,8 @@ static libsolver_status predict_cholesky(libsolver_analysis *s, const libsolver_
 static void choose_side(libsolver_analysis *s, int cholesky)
 {
     const environment *env = &s->context->env;
-    if (s->context->backend != LIBSOLVER_BACKEND_AUTO || s->options.mixed == LIBSOLVER_ON ||
-        s->schur_size > 0)
+    const int is_mixed = s->options.mixed == LIBSOLVER_ON;
+    if (s->context->backend != LIBSOLVER_BACKEND_AUTO || s->schur_size > 0)
         return;
     const problem_size size = {.n = s->forest.n,
                                .factor_nnz = s->forest.factor_nnz,
@@ -155,7 +155,9 @@ static void choose_side(libsolver_analysis *s, int cholesky)
                                .chain = s->forest.chain,
                                .factor_flops = s->forest.factor_flops,
                                .is_cholesky = cholesky,
-                               .scalar_bytes = (int)s->typed->bytes,
+                               .scalar_bytes = (int)s->typed->bytes / (is_mixed ? 2 : 1),
+                               .is_complex = s->type == LIBSOLVER_C || s->type == LIBSOLVER_Z,
+                               .is_mixed = is_mixed,
                                .threads = omp_get_num_procs()};
     if (choose_backend(&size, s->options.purpose) != LIBSOLVER_BACKEND_GPU)
         return;

@@ -76,7 +76,8 @@ static libsolver_status refactorize(libsolver_factor *f, const libsolver_matrix 
     f->is_captured |= is_captured;
     if (launched == LIBSOLVER_OK) {
         f->unsettled = 1;
-        f->usable = 1; /* until somebody wants to know */
+        f->usable = 1;           /* until somebody wants to know */
+        f->report.perturbed = 0; /* of a factorization that has failed */
         return launched;
     }
     f->has_values = f->is_on_device = 0;

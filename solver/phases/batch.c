@@ -39,6 +39,8 @@ static libsolver_status open_items(libsolver_batch *t, message *why)
             environment_log(env, "the batch is on the CPU: %s",
                             t->cpu_reason == LIBSOLVER_CPU_LDLT
                                 ? "the GPU has Cholesky of kind SPD alone"
+                            : t->cpu_reason == LIBSOLVER_CPU_MIXED
+                                ? "the GPU has none in mixed precision"
                                 : "too large, or triangles of a Hermitian matrix are mixed");
         return batch_open_on_cpu(t, why);
     }
@@ -132,13 +134,13 @@ void libsolver_batch_bytes(const libsolver_analysis *s, int64_t count, int64_t *
     memory_part part[4];
     libsolver_cpu_reason reason;
     const libsolver_analysis on_cpu = seen_by_cpu(s);
-    int64_t each, none;
     if (batch_fits_device(s, count, &reason))
         batch_bytes_on_device(s, count, host_bytes, device_bytes);
     else {
-        on_cpu.backend->predict(on_cpu.plan, &each, &none);
+        backend_plan_view view;
+        on_cpu.backend->view_plan(on_cpu.plan, &view);
         *host_bytes = memory_counted(count, sizeof(libsolver_factor *)) +
-                      count * (each + factor_bytes(&on_cpu));
+                      count * (view.host_bytes + factor_bytes(&on_cpu));
     }
     *host_bytes += memory_counted(1, sizeof(libsolver_batch)) + parts_of(&t, count, part);
 }

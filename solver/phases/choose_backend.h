@@ -10,8 +10,9 @@ typedef struct problem_size {
     int64_t n, factor_nnz, levels; /* levels: supernodes on the longest path */
     int64_t chain;                 /* most columns on a path */
     double factor_flops;
-    int is_cholesky; /* as far as is known; otherwise the CPU factorizes for the GPU too */
-    int scalar_bytes;
+    int is_cholesky;  /* as far as is known; otherwise the CPU factorizes for the GPU too */
+    int scalar_bytes; /* of the factor */
+    int is_complex, is_mixed;
     int threads; /* of the CPU */
 } problem_size;
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "chosen_backend.h"
 #include "systems.h"
 #include <float.h>
 #include <math.h>
@@ -18,6 +19,7 @@ static libsolver_options mixed_options(libsolver_kind kind)
 {
     libsolver_options o;
     libsolver_options_default(&o);
+    o.backend = BACKEND;
     o.mixed = LIBSOLVER_ON;
     o.kind = kind;
     o.threads = 1;
@@ -602,6 +604,8 @@ static void refactorize_is_factorize(void **state)
 
 int main(void)
 {
+    if (!backend_is_here())
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(ordinary_systems_are_solved_to_double_accuracy, print_last_seed),
         cmocka_unit_test(a_plain_solve_has_single_accuracy_and_its_error_is_told),

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "gpu_session.h"
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,11 @@ static void listen(void *user, const char *sentence)
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
+
+double session_rough(const session *t)
+{
+    return 1000 * (t->problem.mixed ? (double)FLT_EPSILON : EPS);
+}
 
 int64_t session_block_bytes(const session *t)
 {
@@ -94,6 +100,11 @@ int session_says_what_failed(const char *said)
         {"device_inverter_launch", "launching the kernels that invert groups of columns"},
         {"device_inverter_finish", "inverting groups of columns"},
         {"device_inverter_growths", "inverting groups of columns"},
+        {"device_narrowing_open", "preparing the scaling of vectors"},
+        {"device_narrowing_scale", "copying the scaling of vectors"},
+        {"narrow_block_open", "taking memory for vectors in single precision"},
+        {"device_narrow", "rounding right-hand sides"},
+        {"device_widen", "widening solutions"},
         {"device_solver_reserve", "taking memory for the program of the solve"},
         {"device_solver_upload", "copying the program of the solve to the device"},
         {"device_substitution_load", "copying the plan of the substitution to the device"},
@@ -295,11 +306,11 @@ static void solve_in_all_ways(session *t)
 {
     enum { ALL = BACKEND_L | BACKEND_D | BACKEND_LT };
     MUST(t, GPU->solve(t->numeric, ALL, t->space, &t->b, &t->x, &t->s.why));
-    session_check_answer(t, &t->x, ROUGH);
+    session_check_answer(t, &t->x, session_rough(t));
     MUST(t, GPU->solve(t->numeric, BACKEND_L, t->space, &t->b, &t->x, &t->s.why));
     MUST(t, GPU->solve(t->numeric, BACKEND_D, t->space, &t->x, &t->x, &t->s.why));
     MUST(t, GPU->solve(t->numeric, BACKEND_LT, t->space, &t->x, &t->x, &t->s.why));
-    session_check_answer(t, &t->x, ROUGH);
+    session_check_answer(t, &t->x, session_rough(t));
     MUST(t, session_refine(t, 1, &t->b, &t->x));
     session_check_answer(t, &t->x, WANTED);
     for (int64_t i = 0; i < t->s.a.n; i++)
@@ -308,7 +319,7 @@ static void solve_in_all_ways(session *t)
     session_check_answer(t, &t->x, WANTED);
     session_to_device(t);
     MAY_BE_REFUSED(t, GPU->solve(t->numeric, ALL, t->space, &t->on_b, &t->on_x, &t->s.why),
-                   session_check_answer(t, &t->on_x, ROUGH));
+                   session_check_answer(t, &t->on_x, session_rough(t)));
     MAY_BE_REFUSED(t, session_refine(t, 1, &t->on_b, &t->on_x),
                    session_check_answer(t, &t->on_x, WANTED));
     MAY_BE_REFUSED(t, session_launch(t), check_launch(t));
@@ -390,7 +401,8 @@ void session_begin(session *t, int purpose, int may_fall_back, trouble what)
     const int few = is_on_host(what); /* sessions are many */
     pattern a =
         pattern_beside(problem_grid(few ? 4 : 9, few ? 4 : 7, 1), problem_path(few ? 3 : 20));
-    const int has_signs = purpose >= SIGNED, is_definite = purpose >= DEFINITE && !has_signs;
+    const int is_mixed = purpose >= MIXED, has_signs = purpose >= SIGNED && !is_mixed,
+              is_definite = purpose >= DEFINITE && purpose < MIXED_LDLT && !has_signs;
     *t = (session){.kind = is_definite ? SPD : INDEFINITE, .trouble = what};
     if (has_signs)
         system_build_quasi_definite(&t->s, &r, a, BY_DISSECTION, 0);
@@ -415,6 +427,7 @@ void session_begin(session *t, int purpose, int may_fall_back, trouble what)
                           .values = &t->map,
                           .type = SCALAR_TYPE,
                           .symmetry = SCALAR_COMPLEX ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC,
+                          .mixed = is_mixed,
                           .expects_cholesky = is_definite,
                           .expected_signs = t->s.signs,
                           .for_few = purpose % DEFINITE == FOR_FEW,

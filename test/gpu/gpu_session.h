@@ -10,8 +10,7 @@
 
 #define GPU (&NAME(gpu_backend))
 enum { COLUMNS = 3 };
-/* Of a solution that was not refined, and of one that was. */
-#define ROUGH (1000 * EPS)
+/* Of a solution that was refined. */
 #define WANTED (EPS < 1e-10 ? 1e-14 : 5e-6)
 
 /* What goes wrong: a call on the device, allocations on the host from one on or that one alone, the
@@ -38,8 +37,18 @@ typedef struct session {
 } session;
 
 /* With any of them, + DEFINITE: a system that is factorized by Cholesky, + SIGNED: by L D L^T with
- * expected signs, on the device. */
-enum { ORDINARY, FOR_FEW, FOR_LATENCY, DEFINITE, SIGNED = 6, PURPOSES = 9 };
+ * expected signs, on the device.  In mixed precision, which single precision has not: MIXED and
+ * behind it FOR_FEW, like DEFINITE; MIXED_LDLT, FOR_LATENCY. */
+enum {
+    ORDINARY,
+    FOR_FEW,
+    FOR_LATENCY,
+    DEFINITE,
+    SIGNED = 6,
+    MIXED = 9,
+    MIXED_LDLT = 11,
+    PURPOSES = sizeof(real) == 8 ? MIXED_LDLT + 1 : MIXED
+};
 
 int is_on_host(trouble what);
 /* Whether a message says of the call on the device that failed which step it was and why. */
@@ -58,6 +67,8 @@ libsolver_status session_refine(session *t, int solve_first, const libsolver_vec
 /* An asynchronous solve of the blocks on the device. */
 libsolver_status session_launch(session *t);
 
+/* The backward error that is allowed of a solution that was not refined. */
+double session_rough(const session *t);
 int64_t session_block_bytes(const session *t);
 /* b goes there, x becomes NaN. */
 void session_to_device(const session *t);

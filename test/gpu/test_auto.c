@@ -81,6 +81,21 @@ static void large_systems_are_solved_on_the_gpu(void **state)
     tear_down(&t);
 }
 
+static void factors_in_mixed_precision_too(void **state)
+{
+    (void)state;
+    for (int is_small = 0; is_small < 2; is_small++) {
+        auto_case t = {0};
+        libsolver_factor_info info;
+        set_up(&t, is_small ? 8 : SIDE);
+        t.options.mixed = LIBSOLVER_ON;
+        assert_int_equal(solve(&t), is_small ? LIBSOLVER_BACKEND_CPU : LIBSOLVER_BACKEND_GPU);
+        libsolver_info(t.factor, &info);
+        assert_int_equal(info.precision, LIBSOLVER_S);
+        tear_down(&t);
+    }
+}
+
 static void small_systems_stay_on_the_cpu(void **state)
 {
     (void)state;
@@ -158,10 +173,6 @@ static void what_the_device_cannot_do_is_done_on_the_cpu(void **state)
     (void)state;
     auto_case t = {0};
     set_up(&t, SIDE);
-    t.options.mixed = LIBSOLVER_ON;
-    assert_int_equal(solve(&t), LIBSOLVER_BACKEND_CPU);
-    tear_down(&t);
-    set_up(&t, SIDE);
     const int64_t rows[] = {3, 5};
     const libsolver_matrix view = sparse_view(&t.a);
     t.options.schur_rows = rows;
@@ -229,6 +240,7 @@ int main(void)
         return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_systems_are_solved_on_the_gpu),
+        cmocka_unit_test(factors_in_mixed_precision_too),
         cmocka_unit_test(small_systems_stay_on_the_cpu),
         cmocka_unit_test(the_purpose_says_how_large_inverses_become),
         cmocka_unit_test(what_the_device_cannot_do_is_done_on_the_cpu),

@@ -1,9 +1,10 @@
 /* test/gpu/test_refactorize_async.c: factors that are made without a wait, in one precision
- * (-DPREC_x), beside the same with a wait
+ * (-DPREC_x) or mixed (-DMIXED), beside the same with a wait
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * usage: test_refactorize_async [small]      small: sizes and repeats for compute-sanitizer */
 #include "refine_fixture.h"
+#include "typed_factor.h"
 
 enum { COLUMNS = 2, STEPS = 3 };
 
@@ -67,6 +68,7 @@ static libsolver_options options_of(const bench *t, libsolver_kind kind, libsolv
     o.stream = t->stream;
     o.kind = kind;
     o.purpose = purpose;
+    o.mixed = CHOICE;
     o.ordering = LIBSOLVER_ORDERING_NATURAL;
     return o;
 }
@@ -548,7 +550,7 @@ static void check_state(bench *t, int how, expected *e)
 static void every_sequence_of_calls_is_right(void **state)
 {
     (void)state;
-    const uint64_t kinds = EPS < 1e-10 ? 4 : 3; /* in single precision GROWING is singular */
+    const uint64_t kinds = FACTOR_EPS < 1e-10 ? 4 : 3; /* in single precision GROWING is singular */
     for (uint64_t seed = 0; seed < (small ? 30 : 90); seed++) {
         bench t;
         expected e = {.has_values = 1, .has_factor = 1};

@@ -97,7 +97,12 @@ static void forecasts_grow_with_the_problem_and_fall_with_threads(void **state)
         const backend_forecast one = forecast_backends(&s, 0), few = forecast_backends(&s, 1);
         s.threads = 16;
         const backend_forecast many = forecast_backends(&s, 0);
+        s.scalar_bytes = 4;
+        s.is_mixed = 1;
+        const backend_forecast mixed = forecast_backends(&s, 0);
         s.scalar_bytes = 16;
+        s.is_mixed = 0;
+        s.is_complex = 1;
         const backend_forecast complex = forecast_backends(&s, 0);
         assert_true(is_above(&one.cpu, &before.cpu) && is_above(&one.gpu, &before.gpu));
         assert_true(
@@ -106,6 +111,9 @@ static void forecasts_grow_with_the_problem_and_fall_with_threads(void **state)
         assert_true(complex.cpu.solve >= many.cpu.solve &&
                     complex.cpu.factorization > many.cpu.factorization &&
                     is_above(&complex.gpu, &many.gpu));
+        assert_true(
+            mixed.cpu.factorization < many.cpu.factorization && mixed.cpu.solve <= many.cpu.solve &&
+            mixed.gpu.factorization < many.gpu.factorization && mixed.gpu.solve < many.gpu.solve);
         assert_true(few.gpu.factorization < one.gpu.factorization &&
                     few.gpu.solve > one.gpu.solve && few.gpu.first < one.gpu.first);
         before = one;

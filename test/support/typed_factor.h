@@ -5,7 +5,7 @@
 #define TEST_SUPPORT_TYPED_FACTOR_H
 
 #include "base/scalar.h"
-#include "gpu_required.h"
+#include "chosen_backend.h"
 #include "libsolver.h"
 
 /* options.mixed, the factor's epsilon, and what a factor is called that has zero pivots. */
@@ -18,19 +18,5 @@
 #define FACTOR_EPS EPS
 #define ZERO_PIVOTS LIBSOLVER_SINGULAR
 #endif
-
-#ifdef ON_GPU
-#define BACKEND LIBSOLVER_BACKEND_GPU
-#else
-#define BACKEND LIBSOLVER_BACKEND_CPU
-#endif
-
-/* Whether that backend can be had here. */
-static inline int backend_is_here(void)
-{
-    int devices = 1;
-    return BACKEND != LIBSOLVER_BACKEND_GPU ||
-           (libsolver_devices(0, NULL, &devices) == LIBSOLVER_OK && devices > 0);
-}
 
 #endif

@@ -7,6 +7,8 @@ void NAME(cpu_set_cholesky)(void *numeric_, const backend_cholesky *calls)
 {
     numeric *f = numeric_;
     f->elsewhere = calls;
+    if (f->single)
+        f->single->backend->set_cholesky(f->factor, calls);
 }
 
 /* What is known of a factor without its values: that of the plan. */
@@ -27,6 +29,8 @@ static void describe(numeric *f)
     }
     for (int32_t k = 0; k < plan->a.n; k++)
         f->order[k] = k;
+    for (int32_t k = 0; k < plan->a.n && f->is_inner; k++)
+        f->scale[k] = 1;
     f->zero_pivots = 0;
     f->is_elsewhere = 1;
 }
@@ -39,14 +43,18 @@ static int64_t count_negative(const cpu_plan *plan)
     return negative;
 }
 
-libsolver_status NAME(cpu_attempt_elsewhere)(numeric *f, const backend_options *options,
-                                             backend_report *report)
+libsolver_status NAME(cpu_attempt_elsewhere)(numeric *f, double shift,
+                                             const backend_options *options, backend_report *report)
 {
+    const cholesky_request request = {.scaling = options->scaling,
+                                      .in_single = f->is_inner,
+                                      .shift = shift,
+                                      .doubt_level = numeric_doubt_level(f->plan)};
     *report = (backend_report){.failed_row = -1, .growths = report->growths};
     TRY(NAME(cpu_plan_layout)(f, !f->plan->sign, report));
     if (!f->is_elsewhere)
         describe(f);
-    TRY(f->elsewhere->factorize(f->elsewhere->user, options->scaling, report));
+    TRY(f->elsewhere->factorize(f->elsewhere->user, &request, report));
     report->cholesky = f->cholesky;
     report->on_device = 1;
     report->negative = count_negative(f->plan);
@@ -81,6 +89,8 @@ libsolver_status NAME(cpu_take_factor)(void *numeric_, void **panel, void **d, v
     numeric *f = numeric_;
     const partition *part = &f->plan->part;
     backend_report unused = {0};
+    if (f->single)
+        return f->single->backend->take_factor(f->factor, panel, d, e, why);
     libsolver_status status = NAME(cpu_layout)(f, f->cholesky, &unused);
     for (int32_t s = 0; s < part->supernodes && status == LIBSOLVER_OK; s++) {
         node *v = &f->node[s];

@@ -337,7 +337,8 @@ libsolver_status NAME(cpu_attempt_in_single)(numeric *f, double shift, int chole
                                              const backend_options *options, backend_report *report)
 {
     f->cholesky = cholesky;
-    TRY(NAME(cpu_scale)(f, options->scaling));
+    if (!(cholesky && f->elsewhere))
+        TRY(NAME(cpu_scale)(f, options->scaling));
     return f->single->attempt(f->factor, f->value, f->scale, shift, cholesky, options, report);
 }
 
@@ -347,7 +348,7 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
     if (f->single)
         return NAME(cpu_attempt_in_single)(f, 0, cholesky, options, report);
     if (cholesky && f->elsewhere)
-        return NAME(cpu_attempt_elsewhere)(f, options, report);
+        return NAME(cpu_attempt_elsewhere)(f, 0, options, report);
     f->is_elsewhere = 0;
     if (cholesky && f->plan->simplicial)
         return NAME(cpu_attempt_simplicial)(f, options, report);

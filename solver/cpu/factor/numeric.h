@@ -304,9 +304,10 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
 libsolver_status NAME(cpu_attempt_in_single)(numeric *f, double shift, int cholesky,
                                              const backend_options *options,
                                              backend_report *report);
-/* elsewhere_tmpl.c: one Cholesky factorization by f->elsewhere, as cpu_attempt; see
- * backend.set_cholesky and what follows it */
-libsolver_status NAME(cpu_attempt_elsewhere)(numeric *f, const backend_options *options,
+/* elsewhere_tmpl.c: one Cholesky factorization by f->elsewhere, as cpu_attempt; shift: see
+ * cholesky_request; see backend.set_cholesky and what follows it */
+libsolver_status NAME(cpu_attempt_elsewhere)(numeric *f, double shift,
+                                             const backend_options *options,
                                              backend_report *report);
 libsolver_status NAME(cpu_take_scaling)(void *numeric, backend_scaling scaling, const void *scale,
                                         message *why);

@@ -15,7 +15,8 @@ struct cpu_plan;
 typedef struct cpu_single {
     const backend *backend; /* create, destroy, workspaces and export are those of any factor */
     /* One factorization of S A S + shift diag(S A S).  value: of A, in double precision, in the
-     * plan's order; scale: S, double.  Statuses of cpu_attempt. */
+     * plan's order; scale: S, double; neither is read where the factor is made elsewhere.  Statuses
+     * of cpu_attempt. */
     libsolver_status (*attempt)(void *factor, const void *value, const void *scale, double shift,
                                 int cholesky, const backend_options *options,
                                 backend_report *report);
@@ -23,8 +24,10 @@ typedef struct cpu_single {
      * A: but for empty rows of A (row_sum 0), zero pivots are replaced by small ones, and counted
      * as perturbed.  order: see numeric. */
     void (*finish)(void *factor, const void *row_sum, int32_t *order, backend_report *report);
-    /* What such a factor takes, as backend.predict; OUT_OF_MEMORY. */
-    libsolver_status (*predict)(const struct cpu_plan *plan, int cholesky, int64_t *bytes);
+    /* What such a factor takes, as backend.predict; elsewhere: but for its panels; OUT_OF_MEMORY.
+     */
+    libsolver_status (*predict)(const struct cpu_plan *plan, int cholesky, int elsewhere,
+                                int64_t *bytes);
     libsolver_status (*workspace_fit)(const void *factor, void *workspace, message *why);
     void (*workspace_free)(memory *m, void *workspace); /* also when the factor is gone */
     /* x, c right-hand sides in double precision, by the parts asked for, in place: as

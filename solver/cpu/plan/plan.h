@@ -60,7 +60,8 @@ typedef struct cpu_plan {
                                            has fronts, in an order of its own */
     schedule tasks, solves;             /* of factorizations, of solves */
     int32_t largest_front;              /* max m */
-    int64_t predicted_bytes;            /* of a factor and its workspace: see cpu_predict */
+    int64_t predicted_bytes;            /* of a factor and its workspace: see backend.predict */
+    int64_t bytes_here; /* the same of a factor that is made here, whatever was expected */
 } cpu_plan;
 
 static inline int plan_has_fronts(const cpu_plan *plan)

@@ -20,16 +20,16 @@ static int trial_steps(int steps, const backend_report *report)
     return report->perturbed > 0 && half > TRIAL_STEPS_PERTURBED ? TRIAL_STEPS_PERTURBED : half;
 }
 
-/* Whether the factor may be far from A: some of its pivots were changed, or are so near to the
- * rounding errors made that they might have been. */
-static int is_doubtful(const backend_report *report)
+/* Here, or on a device that makes the factor. */
+static int lacks_room(libsolver_status status)
 {
-    return report->perturbed > 0 || report->uncertain > 0;
+    return status == LIBSOLVER_OUT_OF_MEMORY || status == LIBSOLVER_OUT_OF_DEVICE_MEMORY ||
+           status == LIBSOLVER_NOT_BUILT;
 }
 
 /* The factorization in double, after which the one in single is given up: later values are not
- * tried with it.  OUT_OF_MEMORY: the object is for a factor in single again, which is to be made
- * anew, the scaling being gone. */
+ * tried with it.  Where it lacks room the object is for a factor in single again, which is to be
+ * made anew, the scaling being gone. */
 static libsolver_status factorize_in_double(numeric *f, const backend_options *options,
                                             backend_report *report, message *why)
 {
@@ -41,7 +41,7 @@ static libsolver_status factorize_in_double(numeric *f, const backend_options *o
     const libsolver_status status = NAME(cpu_take_tree)(f)
                                         ? NAME(cpu_factorize)(f, options, report, why)
                                         : LIBSOLVER_OUT_OF_MEMORY;
-    if (status != LIBSOLVER_OUT_OF_MEMORY) {
+    if (!lacks_room(status)) {
         single->backend->destroy(f->factor);
         f->factor = NULL;
         return status;
@@ -52,6 +52,12 @@ static libsolver_status factorize_in_double(numeric *f, const backend_options *o
     return status;
 }
 
+static libsolver_status try(const numeric *f, workspace *w, backend_refinement *trial, message *why)
+{
+    return w->trial_override ? w->trial_override(w->trial_user, trial, why)
+                             : NAME(cpu_refine_trial)(f, w, trial, why);
+}
+
 libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backend_options *options,
                                    int steps, double tolerance, backend_report *report,
                                    message *why)
@@ -60,12 +66,13 @@ libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backe
     /* now, rather than in a trial of later values, which then take memory without a growth */
     if (f->single && report->growths > 0)
         TRY(NAME(cpu_workspace_fit)(f, workspace_, why));
-    if (!f->single || !is_doubtful(report) || steps == 0 || f->history.no_room_for_double)
+    if (!f->single || !report_is_doubtful(report) || steps == 0 || f->history.no_room_for_double)
         return LIBSOLVER_OK;
     backend_refinement trial = {.solve_first = 1,
                                 .steps = trial_steps(steps, report),
+                                .cycles = TRIAL_CYCLES,
                                 .tolerance = tolerance};
-    const libsolver_status tried = NAME(cpu_refine_trial)(f, workspace_, TRIAL_CYCLES, &trial, why);
+    const libsolver_status tried = try(f, workspace_, &trial, why);
     if (tried == LIBSOLVER_CANCELLED)
         return FAIL(why, tried, "the factorization was cancelled");
     if (tried != LIBSOLVER_OK)
@@ -78,7 +85,7 @@ libsolver_status NAME(cpu_confirm)(void *numeric_, void *workspace_, const backe
                     trial.final, trial.steps);
     const int64_t growths = report->growths; /* the attempts that follow count their own */
     libsolver_status status = factorize_in_double(f, options, report, why);
-    if (status == LIBSOLVER_OUT_OF_MEMORY) { /* the same factor in single precision once more */
+    if (lacks_room(status)) { /* the same factor in single precision once more */
         environment_log(f->plan->env,
                         "no room for a factor in double: it stays in single precision");
         f->history.no_room_for_double = 1;

@@ -2,17 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/policy/policy.h"
 
-/* LDL^T with the signs that are expected of the pivots.  Elsewhere no pivot is put right: such a
- * factor is made here. */
+/* LDL^T with the signs that are expected of the pivots.  Elsewhere no pivot is put right, and
+ * nothing is scaled for single precision: such a factor is made here. */
 static libsolver_status factorize_signed(numeric *f, const backend_options *options,
                                          backend_report *report)
 {
     backend_options o = *options;
-    const backend_cholesky *there = o.scaling == BACKEND_MATCH ? NULL : f->elsewhere;
+    const backend_cholesky *there = o.scaling == BACKEND_MATCH || f->single ? NULL : f->elsewhere;
     libsolver_status status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
     o.may_match = 0;
     if (there)
-        status = NAME(cpu_attempt_elsewhere)(f, &o, report);
+        status = NAME(cpu_attempt_elsewhere)(f, 0, &o, report);
     if (status == LIBSOLVER_NOT_POSITIVE_DEFINITE) {
         if (f->elsewhere)
             TRY(f->elsewhere->bring_values(f->elsewhere->user));
@@ -60,6 +60,10 @@ static libsolver_status factorize_definite(numeric *f, const backend_options *op
         status = attempt_shifted(f, options, report);
     if (status != LIBSOLVER_OK || report->perturbed > 0)
         return status;
+    if (f->single && report->on_device) { /* the factor would have to come from there */
+        report->small = report->uncertain;
+        return LIBSOLVER_OK;
+    }
     TRY(NAME(cpu_settle_doubt)(f, report));
     if (report->uncertain == 0 || only || f->single)
         return LIBSOLVER_OK;

@@ -21,6 +21,8 @@ libsolver_status NAME(cpu_single_attempt)(void *factor, const void *value_, cons
     const wide *value = value_;
     const double *scale = scale_;
     backend_options scaled = *options;
+    if (cholesky && f->elsewhere)
+        return NAME(cpu_attempt_elsewhere)(f, shift, options, report);
     scaled.scaling = BACKEND_UNSCALED;
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {

@@ -467,13 +467,15 @@ static libsolver_status refine_group(group *g, int most, backend_refinement *ref
     return LIBSOLVER_OK;
 }
 
-static group group_of(const numeric *f, workspace *w, int c, message *why)
+static group group_of(const numeric *f, workspace *w, int c, const backend_refinement *refinement,
+                      message *why)
 {
     const double least_progress = f->zero_pivots > 0 ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS;
     return (group){.f = f,
                    .w = w,
                    .c = c,
-                   .most_cycles = INT_MAX,
+                   .most_cycles = refinement->cycles > 0 ? refinement->cycles : INT_MAX,
+                   .observer = refinement->observer,
                    .least_progress = least_progress,
                    .why = why};
 }
@@ -487,11 +489,10 @@ static int begin_count(backend_refinement *refinement)
     return most;
 }
 
-libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles,
+libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w,
                                         backend_refinement *refinement, message *why)
 {
-    group g = group_of(f, w, 1, why);
-    g.most_cycles = most_cycles;
+    group g = group_of(f, w, 1, refinement, why);
     const int most = begin_count(refinement);
     TRY(NAME(cpu_workspace_fit)(f, w, why));
     for (int32_t i = 0; i < f->plan->a.n; i++) {
@@ -516,13 +517,12 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_,
     const int most = begin_count(refinement);
     TRY(NAME(cpu_workspace_fit)(f, w, why));
     for (int64_t first = 0; first < b->columns; first += width) {
-        group g =
-            group_of(f, w, (int)(b->columns - first < width ? b->columns - first : width), why);
+        group g = group_of(f, w, (int)(b->columns - first < width ? b->columns - first : width),
+                           refinement, why);
         const int threads = numeric_solve_threads(f, g.c);
         NAME(cpu_load)(n, g.c, b, first, row, NULL, threads, w->rhs);
         if (!refinement->solve_first)
             NAME(cpu_load)(n, g.c, x, first, row, NULL, threads, w->solution);
-        g.observer = refinement->observer;
         if (first > 0)
             environment_progress(f->plan->env, PHASE_SOLVE, (double)first / (double)b->columns);
         TRY(refine_group(&g, most, refinement));

@@ -93,10 +93,26 @@ static libsolver_status view_blocks(const numeric *f, owned_tree *tree)
     return LIBSOLVER_OK;
 }
 
+/* Mixed precision: the blocks of the factor in single, and the scaling that is here. */
+static libsolver_status view_single(const numeric *f, owned_tree *tree, message *why)
+{
+    memory *m = &f->plan->env->memory;
+    TRY(f->single->backend->view_tree(f->factor, tree, why));
+    double *scale = take(m, tree, f->plan->a.n, sizeof(double));
+    if (!scale) {
+        owned_tree_free(m, tree);
+        return LIBSOLVER_OUT_OF_MEMORY;
+    }
+    for (int32_t k = 0; k < f->plan->a.n; k++)
+        scale[f->plan->part.perm[k]] = (double)f->scale[k];
+    tree->view.wide_scale = scale;
+    return LIBSOLVER_OK;
+}
+
 libsolver_status NAME(cpu_view_tree)(const void *numeric_, owned_tree *tree, message *why)
 {
     const numeric *f = numeric_;
-    const libsolver_status status = view_blocks(f, tree);
+    const libsolver_status status = f->single ? view_single(f, tree, why) : view_blocks(f, tree);
     if (status != LIBSOLVER_OK)
         return FAIL(why, status, "the view of the factor wanted %lld more bytes",
                     (long long)f->plan->env->memory.wanted);
@@ -112,6 +128,7 @@ void NAME(cpu_view_plan)(const void *plan_, backend_plan_view *view)
                                 .row_of = part->perm,
                                 .hermitian = plan->hermitian,
                                 .factor_entries = part->stored_nnz,
+                                .host_bytes = plan->bytes_here,
                                 .doubt_level = numeric_doubt_level(plan)};
     if (plan_has_fronts(plan))
         view->fronts = (factor_pattern){.n = part->n,
@@ -140,9 +157,26 @@ void NAME(cpu_view)(const void *numeric_, backend_view *view)
                        .least_progress = is_singular ? LEAST_PROGRESS_SINGULAR : LEAST_PROGRESS};
 }
 
-void NAME(cpu_set_solver)(void *workspace_, void (*solve)(void *user, int c, void *x), void *user)
+libsolver_status NAME(cpu_set_solver)(const void *numeric_, void *workspace_,
+                                      void (*solve)(void *user, int c, void *x), void *user,
+                                      message *why)
 {
+    const numeric *f = numeric_;
     workspace *w = workspace_;
+    TRY(NAME(cpu_workspace_fit)(f, w, why));
+    if (f->single)
+        return f->single->backend->set_solver(f->factor, w->single, solve, user, why);
     w->solve_override = solve;
     w->override_user = user;
+    return LIBSOLVER_OK;
+}
+
+void NAME(cpu_set_trial)(void *workspace_,
+                         libsolver_status (*refine)(void *user, backend_refinement *trial,
+                                                    message *why),
+                         void *user)
+{
+    workspace *w = workspace_;
+    w->trial_override = refine;
+    w->trial_user = user;
 }

@@ -28,6 +28,9 @@ typedef struct workspace {
     void (*solve_override)(void *user, int c, void *x); /* does all parts of a solve instead of
                                                         cpu_solve_block; NULL: it does */
     void *override_user;
+    /* makes the trial of a factor in single precision; NULL: cpu_refine_trial does */
+    libsolver_status (*trial_override)(void *user, backend_refinement *trial, message *why);
+    void *trial_user;
 } workspace;
 
 int64_t NAME(cpu_workspace_bytes)(const void *numeric, int64_t columns);
@@ -65,9 +68,8 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c);
 libsolver_status NAME(cpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,
                                   const libsolver_vectors *x, backend_refinement *refinement,
                                   double *backward_error, message *why);
-/* The same for one right-hand side A x*, x* known, with few cycles of FGMRES; the solution stays in
- * w->best. */
-libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w, int most_cycles,
+/* The same for one right-hand side A x*, x* known; the solution stays in w->best. */
+libsolver_status NAME(cpu_refine_trial)(const numeric *f, workspace *w,
                                         backend_refinement *refinement, message *why);
 /* null_space_tmpl.c, for one column; entry i of x and residual at i step; CANCELLED.  x := the
  * shortest x + null vector, nearly. */
@@ -98,7 +100,13 @@ libsolver_status NAME(cpu_schur_solve)(const void *numeric, int expand, void *wo
 void NAME(cpu_view_plan)(const void *plan, backend_plan_view *view);
 void NAME(cpu_view)(const void *numeric, backend_view *view);
 libsolver_status NAME(cpu_view_tree)(const void *numeric, struct owned_tree *tree, message *why);
-void NAME(cpu_set_solver)(void *workspace, void (*solve)(void *user, int c, void *x), void *user);
+libsolver_status NAME(cpu_set_solver)(const void *numeric, void *workspace,
+                                      void (*solve)(void *user, int c, void *x), void *user,
+                                      message *why);
+void NAME(cpu_set_trial)(void *workspace,
+                         libsolver_status (*refine)(void *user, backend_refinement *trial,
+                                                    message *why),
+                         void *user);
 /* export_tmpl.c */
 libsolver_status NAME(cpu_export_l)(const void *numeric, int64_t *entries, int64_t *pointers,
                                     int64_t *indices, void *values, int64_t *order, message *why);

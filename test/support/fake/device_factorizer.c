@@ -55,7 +55,7 @@ static int64_t scale_at(void)
 
 static int64_t workspace_bytes(const factor_program *g, libsolver_type type)
 {
-    return scale_at() + 2 * g->n * type_real_bytes(type) +
+    return scale_at() + 2 * g->n * (int64_t)sizeof(double) +
            type_bytes(type) *
                (g->entries + g->arena_scalars + g->inverses * FACTOR_TILE * FACTOR_TILE) +
            1;
@@ -129,7 +129,9 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                                 .tables = f->tables.at,
                                 .type = f->type,
                                 .e = {.values = a->values,
+                                      .is_mixed = f->is_mixed,
                                       .is_unscaled = a->is_unscaled,
+                                      .shift = a->shift,
                                       .by_levels = a->by_levels,
                                       .doubt_level = a->doubt_level,
                                       .panel = a->panel,
@@ -140,7 +142,10 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                     (program->panel_scalars + (f->parts > 0 ? 2 * (int64_t)program->n : 0)) *
                         type_bytes(f->type),
                 "panels need more room");
-    fake_insist(fake_room(a->values) >= program->entries * type_bytes(f->type),
+    fake_insist(!f->is_mixed || (f->type != LIBSOLVER_D && f->type != LIBSOLVER_Z && !f->parts),
+                "a factor in mixed precision is in single, and one by Cholesky");
+    fake_insist(fake_room(a->values) >=
+                    program->entries * type_bytes(f->type) * (f->is_mixed ? 2 : 1),
                 "values need more room");
     if (a->trace)
         fake_insist(fake_room(a->trace) >= trace_bytes(program), "the trace needs more room");

@@ -61,11 +61,13 @@ typedef struct emulated_factorization {
     const int32_t *index;             /* the same, read with signs alone */
     const int8_t *signs;              /* NULL: Cholesky */
     const void *values;               /* of A, in the order that it was analysed in */
+    int is_mixed; /* values and scale are in double precision, the rest is in single */
     int is_unscaled;
+    double shift;  /* the scaled diagonal is multiplied by 1 + shift */
     int by_levels; /* 0: by some blocks that draw tasks and wait */
     double doubt_level;
     void *panel;     /* out: panel_scalars, with signs 2 n more */
-    void *scale;     /* out: n reals, by rows of A */
+    void *scale;     /* out: n reals of the values' precision, by rows of A */
     uint64_t *trace; /* NULL, or out: when each task began and ended, in ns */
     cholesky_outcome *outcome;
     uint64_t seed;

@@ -194,6 +194,63 @@ static void scale_values(emulator *e)
     }
 }
 
+/* Mixed precision: a power of two for each row, or one for all that makes the largest entry about
+ * 1. */
+static void choose_wide_scale(const emulator *e, double *scale)
+{
+    const factor_program *g = e->g;
+    const wide *given = e->f->values;
+    const double limit = ldexp(1, most_scale_exponent(1));
+    double most = 0, least = INFINITY;
+    for (int64_t q = 0; q < g->entries; q++) {
+        const double size = (double)hypotl(creall(given[q]), cimagl(given[q]));
+        most = fmax(most, size);
+        least = size > 0 ? fmin(least, size) : least;
+    }
+    const double common = most > 0 ? scale_over_root(1, most, 0) : 1;
+    const int is_in_range =
+        most == 0 || (common * common * most <= limit && common * common * least >= 1 / limit);
+    for (int32_t k = 0; k < g->n; k++) {
+        const double size = fabs((double)creall(given[g->diagonal[k]]));
+        scale[k] = e->f->is_unscaled && is_in_range ? common
+                   : size > 0                       ? scale_over_root(1, size, 0)
+                                                    : 1;
+    }
+    ((emulator *)e)->outcome.is_equilibrated = !(e->f->is_unscaled && is_in_range);
+}
+
+/* Mixed precision: values scaled in double, shifted and rounded, their diagonal, scale factors. */
+static void scale_wide_values(emulator *e)
+{
+    const factor_program *g = e->g;
+    const wide *given = e->f->values;
+    double *scale = malloc(sizeof(double) * (size_t)(g->n + 1));
+    int32_t *at = calloc((size_t)(g->entries + 1), sizeof *at);
+    e->values = malloc(sizeof(scalar) * (size_t)(g->entries + 1));
+    e->diagonal = malloc(sizeof(real) * (size_t)(g->n + 1));
+    complain(e, !e->values || !e->diagonal || !scale || !at, "no memory");
+    if (!e->wrong)
+        choose_wide_scale(e, scale);
+    for (int32_t k = 0; k < g->n && !e->wrong; k++) {
+        const wide entry = given[g->diagonal[k]];
+        at[g->diagonal[k]] = k;
+        ((double *)e->f->scale)[e->f->row_of[k]] = scale[k];
+        e->diagonal[k] =
+            (real)(scale[k] * fabs((double)creall(entry)) * scale[k] * (1 + e->f->shift));
+        if (!(creall(entry) > 0) && k < e->outcome.nonpositive)
+            e->outcome.nonpositive = k;
+    }
+    for (int64_t q = 0; q < g->entries && !e->wrong; q++) {
+        const factor_source *from = g->source + q;
+        const wide entry = given[from->value >> 1] *
+                           (scale[at[from->column]] * scale[at[from->row]]) *
+                           (from->row == from->column ? 1 + e->f->shift : 1);
+        e->values[q] = scalar_mirror((scalar)entry, (int)(from->value & 1));
+    }
+    free(at);
+    free(scale);
+}
+
 /* ---- Pulls and entries ----------------------------------------------------------------------- */
 
 /* Entry (i, j) of a child's block, at or below its diagonal. */
@@ -722,7 +779,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
                                 watched_open(&e.inverse, NULL, g->inverses * T * T) ==
                             3;
     complain(&e, !is_open, "no memory");
-    (f->signs ? balance_values : scale_values)(&e);
+    (f->signs ? balance_values : f->is_mixed ? scale_wide_values : scale_values)(&e);
     if (f->by_levels) {
         e.level = malloc(sizeof(int32_t) * (size_t)(g->tasks + 1));
         complain(&e, !e.level, "no memory");
