@@ -208,6 +208,19 @@ static void check_known(const bench *t)
     check_solution(t, &t->x);
 }
 
+/* Good values three times; the host asks after the second and third. */
+static void check_good_values(bench *t)
+{
+    for (int k = 0; k < 3; k++) {
+        new_values(t, GOOD);
+        assert_int_equal(factorize_async(t), LIBSOLVER_OK);
+        assert_int_equal(solve_async(t), LIBSOLVER_OK);
+        check_async(t);
+        if (k > 0)
+            check_known(t);
+    }
+}
+
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void the_bits_are_those_of_a_call_that_waits(void **state)
@@ -217,14 +230,7 @@ static void the_bits_are_those_of_a_call_that_waits(void **state)
         bench t;
         bench_begin(&t, seed, seed % 2 ? LIBSOLVER_KIND_AUTO : LIBSOLVER_KIND_SPD,
                     (libsolver_purpose)(seed / 2 % 3));
-        for (int k = 0; k < 3; k++) {
-            new_values(&t, GOOD);
-            assert_int_equal(factorize_async(&t), LIBSOLVER_OK);
-            assert_int_equal(solve_async(&t), LIBSOLVER_OK);
-            check_async(&t);
-            if (k > 0)
-                check_known(&t);
-        }
+        check_good_values(&t);
         bench_end(&t);
     }
 }
@@ -293,14 +299,7 @@ static void quasi_definite_factors_are_as_those_of_cholesky(void **state)
         bench t;
         bench_begin(&t, seed, LIBSOLVER_KIND_QUASI_DEFINITE, (libsolver_purpose)(seed % 3));
         for (int round = 0; round < 2; round++) {
-            for (int k = 0; k < 3; k++) {
-                new_values(&t, GOOD);
-                assert_int_equal(factorize_async(&t), LIBSOLVER_OK);
-                assert_int_equal(solve_async(&t), LIBSOLVER_OK);
-                check_async(&t);
-                if (k > 0)
-                    check_known(&t);
-            }
+            check_good_values(&t);
             new_values(&t, INDEFINITE);
             assert_int_equal(factorize_async(&t), LIBSOLVER_OK);
             assert_int_equal(solve_async(&t), LIBSOLVER_OK);
