@@ -139,10 +139,10 @@ typedef struct backend_view {
 
 /* What a plan of a backend that works on a device has, for those who go on without that backend. */
 typedef struct backend_device_view {
-    const struct backend *cpu;             /* the CPU backend, */
-    void *cpu_plan;                        /* and its plan of the same problem */
-    const struct factor_program *cholesky; /* gpu/factor/program.h; NULL: there is none, */
-    libsolver_cpu_reason cpu_reason;       /* and why */
+    const struct backend *cpu;            /* the CPU backend, */
+    void *cpu_plan;                       /* and its plan of the same problem */
+    const struct factor_program *program; /* gpu/factor/program.h; NULL: there is none, */
+    libsolver_cpu_reason cpu_reason;      /* and why */
 } backend_device_view;
 
 /* A factorization by Cholesky, or with expected signs. */

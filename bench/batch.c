@@ -1,8 +1,9 @@
 /* bench/batch.c: many systems of one pattern together, beside one after the other
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_batch [-c] [-n COUNT] PROBLEM...   PROBLEM: as for the tool (lap2d:30, ..., or a
- * file), positive definite
+ * usage: bench_batch [-c] [-q] [-n COUNT] PROBLEM...   PROBLEM: as for the tool (lap2d:30, ..., or
+ * a file), positive definite; -q: quasi-definite, the signs of the pivots being those of the
+ * diagonal
  *
  * COUNT systems D A D with random D.  us for each item: refactorize, solve (one pass), check
  * (backward errors) and refine, of a batch whose values and vectors lie in device memory (-c: the
@@ -10,6 +11,7 @@
  * turn.  Calls wait for their end; medians of REPEATS.  error: the largest componentwise backward
  * error of the x that were timed, over all items, before and after refinement, from the matrices
  * alone. */
+#include "bench/signs.h"
 #include "bench/stream_times.h"
 #include "cli/problem.h"
 #include "solver/libsolver_batch.h"
@@ -17,9 +19,10 @@
 #include <time.h>
 
 typedef struct job {
-    int on_cpu;
+    int on_cpu, is_quasi_definite;
     int64_t count, n, nnz;
     problem p;
+    int8_t *signs;          /* NULL: positive definite */
     double *values, *b, *x; /* of all items, on the host */
     double *there[3];       /* the same where the backend has them */
     libsolver_context *context;
@@ -193,7 +196,10 @@ static void open_job(job *j, const char *name)
     place(j);
     libsolver_options_default(&o);
     o.backend = j->on_cpu ? LIBSOLVER_BACKEND_CPU : LIBSOLVER_BACKEND_GPU;
-    o.kind = LIBSOLVER_KIND_SPD;
+    j->signs = j->is_quasi_definite ? signs_of(&j->p.a) : NULL;
+    must(j->signs || !j->is_quasi_definite, "no memory");
+    o.kind = j->signs ? LIBSOLVER_KIND_QUASI_DEFINITE : LIBSOLVER_KIND_SPD;
+    o.expected_signs = j->signs;
     must(libsolver_context_create(&o, &j->context) == LIBSOLVER_OK, "no context");
     must(libsolver_analyze(j->context, &a, &o, &j->analysis) == LIBSOLVER_OK,
          libsolver_context_message(j->context));
@@ -207,6 +213,7 @@ static void close_job(job *j)
 {
     for (int q = 0; q < 3 && !j->on_cpu; q++)
         cudaFree(j->there[q]);
+    free(j->signs);
     free(j->values);
     free(j->b);
     free(j->x);
@@ -217,9 +224,9 @@ static void close_job(job *j)
     problem_free(&j->p);
 }
 
-static void run(const char *name, int on_cpu, int64_t count)
+static void run(const char *name, int on_cpu, int is_quasi_definite, int64_t count)
 {
-    job j = {.on_cpu = on_cpu, .count = count};
+    job j = {.on_cpu = on_cpu, .is_quasi_definite = is_quasi_definite, .count = count};
     libsolver_batch_info info;
     open_job(&j, name);
     libsolver_batch_query(j.batch, &info);
@@ -241,14 +248,16 @@ static void run(const char *name, int on_cpu, int64_t count)
 
 int main(int argc, char **argv)
 {
-    int on_cpu = 0;
+    int on_cpu = 0, is_quasi_definite = 0;
     int64_t count = 1000;
     for (int k = 1; k < argc; k++)
         if (!strcmp(argv[k], "-c"))
             on_cpu = 1;
+        else if (!strcmp(argv[k], "-q"))
+            is_quasi_definite = 1;
         else if (!strcmp(argv[k], "-n") && k + 1 < argc)
             count = strtoll(argv[++k], NULL, 10);
         else
-            run(argv[k], on_cpu, count);
+            run(argv[k], on_cpu, is_quasi_definite, count);
     return 0;
 }

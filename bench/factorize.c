@@ -1,19 +1,20 @@
 /* bench/factorize.c: factorizations on a device, their time and where it goes
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * usage: bench_factorize [-t | -x] [-a] [-q] [-s ROWS] [-b PART] [-r US] [-p PART] PROBLEM...
- * PROBLEM: as for the tool (lap3d:30, ..., or a file), real and positive definite; -q:
- * quasi-definite, the signs of the pivots being those of the diagonal
+ * usage: bench_factorize [-t | -x] [-a] [-q] [-s ROWS] [-b PART] [-r US] [-p PART] [-j] [-w MOST]
+ * [-g LEAST] PROBLEM... PROBLEM: as for the tool (lap3d:30, ..., or a file), real and positive
+ * definite; -q: quasi-definite, the signs of the pivots being those of the diagonal
  *
  * -t: time by kinds of tasks and the critical path; -x: that, and times with other crowds and
- * buckets; -a: the factor alone, nothing that is ready; -s, -b, -r, -p: see factor_tuning.  Times
- * are medians of 15 means of 20 back-to-back factorizations of values on the device (3 of 1 for
- * large ones).  error: largest difference to the CPU's L, in units of L's largest entry.  ready:
- * libsolver_refactorize by the host's clock, with values on the device or on the host, for few
- * solves and for ordinary ones.
+ * buckets; -a: the factor alone, nothing that is ready; -s, -b, -r, -p, -w, -g: see factor_tuning;
+ * -j: not apart. Times are medians of 15 means of 20 back-to-back factorizations of values on the
+ * device (3 of 1 for large ones).  error: largest difference to the CPU's L, in units of L's
+ * largest entry. ready: libsolver_refactorize by the host's clock, with values on the device or on
+ * the host, for few solves and for ordinary ones.
  */
 #define PREC_d
 #include "base/owned_tree.h"
+#include "bench/signs.h"
 #include "bench/stream_times.h"
 #include "cli/factor_profile.h"
 #include "cli/problem.h"
@@ -46,24 +47,13 @@ static double now(void)
 
 static int is_quasi_definite;
 
-/* The signs of the diagonal, to be freed; no entry, or zero, counts as negative. */
-static int8_t *signs_of(const triplets *a)
-{
-    int8_t *sign = malloc((size_t)a->n + 1);
-    must(sign != NULL, "no memory");
-    memset(sign, -1, (size_t)a->n);
-    for (int64_t e = 0; e < a->nnz; e++)
-        if (a->rows[e] == a->columns[e] && ((const double *)a->values)[e] > 0)
-            sign[a->rows[e]] = 1;
-    return sign;
-}
-
 static libsolver_factor *factor_of(const problem *p, libsolver_purpose purpose)
 {
     const libsolver_matrix a = triplets_view(&p->a);
     int8_t *signs = is_quasi_definite ? signs_of(&p->a) : NULL;
     libsolver_factor *f = NULL;
     libsolver_options o;
+    must(signs || !is_quasi_definite, "no memory");
     libsolver_options_default(&o);
     o.backend = LIBSOLVER_BACKEND_GPU;
     o.purpose = purpose;
@@ -429,10 +419,13 @@ int main(int argc, char **argv)
                             .blocks = 264,
                             .bucket_part = .02,
                             .run_seconds = 15e-6,
-                            .run_part = 5e-4};
+                            .run_part = 5e-4,
+                            .apart = 1,
+                            .wide = 24,
+                            .together = 16};
     int traced = 0, is_alone = 0, k = 1;
     for (; k < argc && argv[k][0] == '-'; k++) {
-        must(strchr("txaq", argv[k][1]) || k + 1 < argc, "usage: see bench/factorize.c");
+        must(strchr("txaqj", argv[k][1]) || k + 1 < argc, "usage: see bench/factorize.c");
         switch (argv[k][1]) {
         case 't':
             traced = 1;
@@ -457,6 +450,15 @@ int main(int argc, char **argv)
             break;
         case 'p':
             tuning.run_part = atof(argv[++k]);
+            break;
+        case 'j':
+            tuning.apart = 0;
+            break;
+        case 'w':
+            tuning.wide = atoi(argv[++k]);
+            break;
+        case 'g':
+            tuning.together = atoi(argv[++k]);
             break;
         default:
             must(0, argv[k]);

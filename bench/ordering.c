@@ -103,7 +103,7 @@ static figures measure(const pattern *a, const graph *g, const int32_t *class_of
         order_by_metis(g, seed, perm);
     else
         must((by == AMD ? order_amd(&env.memory, g, perm)
-                        : order_nd(&env, g, (uint64_t)seed, perm)) == LIBSOLVER_OK,
+                        : order_nd(&env, g, (uint64_t)seed, 0, perm)) == LIBSOLVER_OK,
              "an ordering failed");
     seconds += seconds_by(ticking);
     int64_t nnz;

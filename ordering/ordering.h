@@ -50,9 +50,12 @@ libsolver_status order_amd(memory *m, const graph *g, int32_t *perm);
 libsolver_status order_metis(memory *m, const graph *g, int32_t *perm);
 
 /* Nested dissection: multilevel vertex separators, minimum degree at the leaves; weights
- * honoured.  The same permutation from the same seed, for any number of threads.  O(nnz log
- * n).  OUT_OF_MEMORY, CANCELLED. */
-libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm);
+ * honoured.  thin: parts whose separators have at most so many rows are dissected on where others
+ * are leaves; of a band, say, where minimum degree gives one long path and dissection many short
+ * ones.  The same permutation from the same seed, for any number of threads.  O(nnz log n).
+ * OUT_OF_MEMORY, CANCELLED. */
+libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t thin,
+                          int32_t *perm);
 
 /* The caller's control over a dissection that is under way. */
 typedef struct nd_watch {
@@ -60,6 +63,7 @@ typedef struct nd_watch {
     void (*separated)(void *user, int32_t weight); /* NULL, or called with the number of
                                                       rows of the first separator */
     void *user;
+    int32_t thin; /* as for order_nd */
 } nd_watch;
 
 /* The same by OpenMP tasks of the caller's team of threads; all have finished on return.  CANCELLED

@@ -260,20 +260,22 @@ LIBSOLVER_API libsolver_status libsolver_factorize_shifted(const libsolver_analy
 LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor,
                                                      const libsolver_matrix *a);
 
-/* refactorize without a wait, GPU backend only, for Cholesky: a's values lie in device memory
- * (place DEVICE, pointers and indices NULL), all is launched on options.stream, where they may
- * still be on their way, and *status (NULL, or one in device memory) is written when the new factor
- * is there: OK; INACCURATE: it is, but an inverse made for solves has lost digits, which the errors
- * of libsolver_solve_async tell of; NONFINITE, INVALID (values that are not symmetric, or not
- * Hermitian), NOT_POSITIVE_DEFINITE, CUDA: there is none.  libsolver_solve_async then gives
- * infinite errors and that status, libsolver_solve_plain of device memory an X of NaN.
+/* refactorize without a wait, GPU backend only, for Cholesky and KIND_QUASI_DEFINITE: a's values
+ * lie in device memory (place DEVICE, pointers and indices NULL), all is launched on
+ * options.stream, where they may still be on their way, and *status (NULL, or one in device memory)
+ * is written when the new factor is there: OK; INACCURATE: it is, but an inverse made for solves
+ * has lost digits, which the errors of libsolver_solve_async tell of; NONFINITE, INVALID (values
+ * that are not symmetric, or not Hermitian), NOT_POSITIVE_DEFINITE (QUASI_DEFINITE: a pivot would
+ * have to be put right), CUDA: there is none.  libsolver_solve_async then gives infinite errors and
+ * that status, libsolver_solve_plain of device memory an X of NaN.
  *
  * Every call that wants to know of the factor, all others but these two and
  * those of workspaces, waits, and then finds what libsolver_refactorize would have come to:
  * after INACCURATE solves are prepared anew, after NOT_POSITIVE_DEFINITE KIND_AUTO goes on with L D
- * L^T on the CPU and mixed precision with a larger diagonal or a factor in double, after CUDA the
- * factorization is made once more; pivots in doubt, which are OK on the device, are looked at. Only
- * NONFINITE and INVALID differ: the old factor is gone.  Shifts of the call before are, too.
+ * L^T on the CPU, mixed precision with a larger diagonal or a factor in double and QUASI_DEFINITE
+ * puts the pivot right on the CPU, after CUDA the factorization is made once more; pivots in doubt,
+ * which are OK on the device, are looked at.  Only NONFINITE and INVALID differ: the old factor is
+ * gone.  Shifts of the call before are, too.
  *
  * The first factor is made by a call that waits.  After that, and one call of this function or a
  * factor from values in device memory, nothing is allocated, and calls can be captured in a CUDA
@@ -283,8 +285,8 @@ LIBSOLVER_API libsolver_status libsolver_refactorize(libsolver_factor *factor,
  * libsolver_factor_info.precision has changed.  While such a graph exists every
  * call that wants to know of the factor waits for the stream.  The factor must not be used by
  * others between the launch and its end, as in refactorize.  OK when all is launched; INVALID,
- * PATTERN_MISMATCH and NOT_BUILT (another backend, or the last factor was L D L^T, made on the CPU
- * or PERTURBED), after which the factor is as before; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY and CUDA,
+ * PATTERN_MISMATCH and NOT_BUILT (another backend, or the last factor was made on the CPU or
+ * PERTURBED), after which the factor is as before; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY and CUDA,
  * after which there is none. */
 LIBSOLVER_API libsolver_status libsolver_refactorize_async(libsolver_factor *factor,
                                                            const libsolver_matrix *a,

@@ -11,14 +11,17 @@
  * A batch has `count` items, each a matrix of the pattern analysed and its factor.  Scenarios of an
  * optimiser or cells of a simulation, say, small enough that one alone does not fill the machine.
  *
- * Where.  With an analysis whose context asks for LIBSOLVER_BACKEND_GPU, kind SPD: all items in one
- * launch on the device.  Everything else is done on the CPU, where threads share the items:
- * other kinds (libsolver_batch_info.cpu_reason and the log tell), and what AUTO has put on the CPU.
- * AUTO decides by a single system: ask for the GPU where the batch is large.
+ * Where.  With an analysis whose context asks for LIBSOLVER_BACKEND_GPU, kinds SPD and
+ * QUASI_DEFINITE (expected_signs are those of all items): all items in one launch on the device.
+ * Everything else is done on the CPU, where threads share the items: other kinds
+ * (libsolver_batch_info.cpu_reason and the log tell), and what AUTO has put on the CPU.  AUTO
+ * decides by a single system: ask for the GPU where the batch is large.
  *
  * Failures.  An item that fails, being not positive definite or not finite, has a status of its own
- * and changes nothing in the others.  A call returns the status of the first active item that has
- * failed, otherwise the most severe remark on one; libsolver_batch_message names the item.
+ * and changes nothing in the others.  On the GPU nobody puts a pivot right that is rounding error
+ * or has not the expected sign: such a quasi-definite item is NOT_POSITIVE_DEFINITE, failed_row
+ * tells where.  A call returns the status of the first active item that has failed, otherwise the
+ * most severe remark on one; libsolver_batch_message names the item.
  *
  * Results.  CPU: the bits of each item are those that libsolver_factorize and the other calls for a
  * single system give for its first values after an analysis with values, libsolver_refactorize for
@@ -107,8 +110,8 @@ LIBSOLVER_API libsolver_status libsolver_batch_solve(libsolver_batch *batch,
  * steps: only check.  backward_error: NULL, or count x columns on the host, of item i from
  * backward_error[i * columns] on; those of items that are inactive or have no factor are left as
  * they are. X must not be B.  An item is INACCURATE whose tolerance was not reached.  A history is
- * refused (INVALID).  GPU: plain refinement alone, no FGMRES, and a B that is not finite has an
- * infinite error (CPU: NONFINITE). */
+ * refused (INVALID).  GPU: plain steps alone, METHOD_FGMRES is NOT_BUILT, and a B that is not
+ * finite has an infinite error (CPU: NONFINITE). */
 LIBSOLVER_API libsolver_status libsolver_batch_refine(libsolver_batch *batch,
                                                       const libsolver_limits *limits,
                                                       const libsolver_batch_vectors *b,

@@ -20,16 +20,24 @@ template <typename T> struct item_blocks {
 
 template <typename T> struct batch_arguments {
     const batch_front *front;
-    const int32_t *row, *row_of;
+    const int32_t *row, *shared, *top_row, *row_of; /* see batch_tables; shared: of blocks */
+    batch_share share;
     int32_t n, fronts;
+    int64_t pivots; /* L D L^T: scalars before the diagonal of D behind the panels; -1: Cholesky */
     const int32_t *item; /* of this launch */
     int32_t items;
     int64_t columns;
     const T *panel;
     const real_of<T> *scale;          /* by rows of A */
     int64_t panel_bytes, scale_bytes; /* from one item to the next */
-    T *work;                          /* n for each item, in the order of P A P^T */
+    T *work;                          /* places() for each item, in the order of P A P^T */
     item_blocks<T> b, x;
+
+    /* Scalars of a solution that a block works on. */
+    __host__ __device__ __forceinline__ int64_t places() const
+    {
+        return n + (int64_t)BATCH_WARPS * share.top;
+    }
 
     __device__ __forceinline__ const T *panel_of(int64_t i) const
     {

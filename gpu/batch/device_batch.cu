@@ -17,6 +17,8 @@ static void put_tables(uploader *u, const batch_shape *s, device_batch *t)
     const batch_tables *g = s->tables;
     t->front = u->put(g->front, g->fronts);
     t->row = u->put(g->row, g->rows);
+    t->shared = u->put(g->shared, g->rows);
+    t->top_row = u->put(g->top_row, g->share.top);
     t->row_of = u->put(s->fronts->row_of, g->n);
     t->start = u->put(s->full->start, (int64_t)g->n + 1);
     t->column = u->put(s->full->column, s->full->start[g->n]);
@@ -33,13 +35,15 @@ static int64_t gathered_bytes(int64_t count)
 static int64_t place_items(char *base, const batch_shape *s, device_batch *t)
 {
     parts all;
-    const int64_t n = s->tables->n, count = s->count, size = type_bytes(s->type);
+    const int64_t n = s->tables->n, count = s->count, size = type_bytes(s->type),
+                  places = n + (int64_t)BATCH_WARPS * s->tables->share.top;
     const auto part = [&](int64_t bytes) -> void * { return base + all.place(bytes); };
-    t->panel_bytes = part_bytes(s->program->panel_scalars * size);
+    t->panel_bytes =
+        part_bytes((s->program->panel_scalars + (s->fronts->signs ? 2 * n : 0)) * size);
     t->value_bytes = part_bytes(s->sums->entries * size);
     t->panel = part(count * t->panel_bytes);
     t->value = part(count * t->value_bytes);
-    t->work = part(count * n * size);
+    t->work = part(count * places * size);
     t->before = part(count * n * size);
     t->block[0] = part(count * n * size);
     t->block[1] = part(count * n * size);
@@ -77,6 +81,9 @@ extern "C" libsolver_status device_batch_open(device_batch *t, const batch_shape
     t->entries = s->sums->entries;
     t->n = s->tables->n;
     t->wide = s->tables->wide;
+    t->fronts = s->tables->fronts;
+    t->share = s->tables->share;
+    t->has_signs = s->fronts->signs != nullptr;
     t->program = s->program;
     t->factorizer.device = t->device;
     t->factorizer.stream = t->stream;
@@ -222,11 +229,11 @@ extern "C" libsolver_status device_batch_factorize(device_batch *t, const int32_
 
 /* ---- Solves ---------------------------------------------------------------------------------- */
 
-/* Fronts of more rows are worked on by all warps of a block: by the pattern alone, so that bits do
- * not depend on the number of items. */
-constexpr int ROWS_OF_A_WARP = 128;
+/* An item whose tree has fronts of more rows, or more fronts, is a block's: by the pattern alone,
+ * so that bits do not depend on the number of items. */
+constexpr int ROWS_OF_A_WARP = 128, FRONTS_OF_A_WARP = 64;
 /* Most shared memory for the solutions of a block. */
-constexpr int64_t SHARED_BYTES = 100 * 1024;
+constexpr int64_t SHARED_BYTES = 200 * 1024;
 
 template <typename T>
 static batch_arguments<T> arguments_of(const device_batch *t, int64_t number, int64_t columns,
@@ -234,9 +241,13 @@ static batch_arguments<T> arguments_of(const device_batch *t, int64_t number, in
 {
     return {t->front,
             t->row,
+            t->shared,
+            t->top_row,
             t->row_of,
+            t->share,
             t->n,
-            (int32_t)t->program->nodes,
+            t->fronts,
+            t->has_signs ? t->program->panel_scalars : -1,
             t->item,
             (int32_t)number,
             columns,
@@ -252,13 +263,14 @@ static batch_arguments<T> arguments_of(const device_batch *t, int64_t number, in
 template <typename T>
 static cudaError_t launch_solve(const device_batch *t, const batch_arguments<T> &a)
 {
-    const int64_t each = (int64_t)t->n * (int64_t)sizeof(T);
-    if (t->wide > ROWS_OF_A_WARP) {
-        const launch_shape shape = {a.items, 256, each <= SHARED_BYTES ? (int)each : 0};
-        return each <= SHARED_BYTES
-                   ? launch_kernel(batch_solve_kernel<T, 8, true>, shape, t->stream, a)
-                   : launch_kernel(batch_solve_kernel<T, 8, false>, shape, t->stream, a);
+    if (t->wide > ROWS_OF_A_WARP || t->fronts > FRONTS_OF_A_WARP) {
+        const int64_t bytes = a.places() * (int64_t)sizeof(T);
+        const bool fits = bytes <= SHARED_BYTES;
+        const launch_shape shape = {a.items, 32 * BATCH_WARPS, fits ? (int)bytes : 0};
+        return fits ? launch_kernel(batch_solve_kernel<T, BATCH_WARPS, true>, shape, t->stream, a)
+                    : launch_kernel(batch_solve_kernel<T, BATCH_WARPS, false>, shape, t->stream, a);
     }
+    const int64_t each = (int64_t)t->n * (int64_t)sizeof(T);
     const bool fits = ITEM_WARPS * each <= SHARED_BYTES;
     const launch_shape shape = {(a.items + ITEM_WARPS - 1) / ITEM_WARPS, 32 * ITEM_WARPS,
                                 fits ? (int)(ITEM_WARPS * each) : 0};

@@ -31,7 +31,9 @@ typedef struct device_batch {
     void *stream;
     libsolver_type type;
     int64_t count, given, entries;
-    int32_t n, wide;
+    int32_t n, wide, fronts;
+    batch_share share;
+    int has_signs; /* L D L^T */
     const factor_program *program;
     device_factorizer factorizer;
     device_buffer tables, items, staged; /* staged: values as they are given, where they are summed
@@ -39,8 +41,9 @@ typedef struct device_batch {
     int64_t panel_bytes, value_bytes;    /* of an item */
     value_sums sums;                     /* of places on the device, here and below */
     const batch_front *front;
-    const int32_t *row, *row_of, *column;
-    const int32_t *position; /* in the parents' fronts: of an emulator, which has no factorizer */
+    const int32_t *row, *shared, *top_row, *row_of, *column;
+    const int32_t *index; /* the pattern's, and ... */
+    const int8_t *signs;  /* ... its signs: of an emulator, which has no factorizer */
     const int64_t *start;
     const uint32_t *source;
     void *panel, *value, *work, *before, *block[2]; /* block: n for each item, for vectors of the

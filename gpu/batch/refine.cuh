@@ -7,7 +7,7 @@
 #include "gpu/refine/refine_state.h"
 #include "gpu/refine/wide.cuh"
 
-constexpr int REFINE_WARPS = 8, REFINE_THREADS = 32 * REFINE_WARPS;
+constexpr int REFINE_WARPS = BATCH_WARPS, REFINE_THREADS = 32 * REFINE_WARPS;
 
 template <typename T> struct batch_refine_arguments {
     batch_arguments<T> a; /* work: d */
@@ -84,13 +84,13 @@ __global__ void __launch_bounds__(REFINE_THREADS)
     const T *const value = reinterpret_cast<const T *>(reinterpret_cast<const char *>(r.value) +
                                                        item * r.value_bytes),
                    *const b = a.b.of(item);
-    T *const d = a.work + item * a.n, *const before = r.before + item * a.n,
+    T *const d = a.work + item * a.places(), *const before = r.before + item * a.n,
              *const x = a.x.of(item);
     refined_column state = {}; /* the same in all threads */
     refined_column_decide(&state, measure(r, value, scale, b, x, d, shared), 1, r.tolerance,
                           r.least_progress);
     for (int step = 0; step < r.steps && !state.done; step++) {
-        solve_item<REFINE_WARPS>(a.front, a.fronts, a.row, a.panel_of(item), d, part);
+        solve_by_block(a, a.panel_of(item), d, part);
         for (int k = (int)threadIdx.x; k < a.n; k += REFINE_THREADS) {
             const int i = a.row_of[k];
             const T old = x[i * a.x.row];

@@ -5,7 +5,9 @@
  *     backward   x_K := L_K^-H (x_K - L_R^H x_R)          parents before children
  *
  * 32 pivots at a time: their triangle by the lanes of a warp, a row or a column each, the rest by
- * all warps of the item.  Sums have fixed orders. */
+ * all warps of the item.  L D L^T: L has a unit diagonal, and x_K is divided by D before it is
+ * solved for backwards.  Where a block has an item its warps have subtrees, and what is left at the
+ * top is worked on by all of them (batch_share).  Sums have fixed orders. */
 #ifndef GPU_BATCH_SUBSTITUTE_CUH
 #define GPU_BATCH_SUBSTITUTE_CUH
 
@@ -33,12 +35,16 @@ __device__ __forceinline__ int place_of(const batch_front &f, const int32_t *row
 
 /* Of a triangle of `width` pivots with its first entry at `at`: x of this lane's pivot from what it
  * is to be solved for; FORWARD: L x = f, from the first on; otherwise L^H x = f, from the last on.
- * FORWARD: lanes up to `rows` have rows below it, whose v is less their products with x. */
+ * FORWARD: lanes up to `rows` have rows below it, whose v is less their products with x.  is_unit:
+ * the diagonal is one, whatever stands there. */
 template <bool FORWARD, typename T>
-__device__ __forceinline__ T solve_triangle(const T *at, int ld, int width, int rows, T v)
+__device__ __forceinline__ T solve_triangle(const T *at, int ld, int width, int rows, bool is_unit,
+                                            T v)
 {
+    using R = real_of<T>;
     const int lane = (int)threadIdx.x % 32;
-    const real_of<T> inverse = lane < width ? 1 / real_part(at[lane + (int64_t)lane * ld]) : 0;
+    const R diagonal = is_unit || lane >= width ? R(1) : real_part(at[lane + (int64_t)lane * ld]),
+            inverse = lane < width ? 1 / diagonal : R(0);
 #pragma unroll 8
     for (int q = 0; q < width; q++) {
         const int j = FORWARD ? q : width - 1 - q;
@@ -55,7 +61,7 @@ __device__ __forceinline__ T solve_triangle(const T *at, int ld, int width, int 
 
 template <int WARPS, typename T>
 __device__ __forceinline__ void forward_front(const batch_front &f, const int32_t *row,
-                                              const T *panel, T *x)
+                                              const T *panel, bool is_unit, T *x)
 {
     using team = item_team<WARPS>;
     const int lane = (int)threadIdx.x % 32;
@@ -66,7 +72,7 @@ __device__ __forceinline__ void forward_front(const batch_front &f, const int32_
             T v = {};
             if (lane < width)
                 v = x[f.first + p + lane];
-            v = solve_triangle<true>(P + p + (int64_t)p * f.ld, f.ld, width, rows, v);
+            v = solve_triangle<true>(P + p + (int64_t)p * f.ld, f.ld, width, rows, is_unit, v);
             if (lane < width)
                 x[f.first + p + lane] = v;
             else if (lane < rows) {
@@ -96,10 +102,10 @@ __device__ __forceinline__ void forward_front(const batch_front &f, const int32_
     }
 }
 
-/* part: 32 scalars of shared memory for each warp */
+/* d: the diagonal of D, NULL: Cholesky; part: 32 scalars of shared memory for each warp */
 template <int WARPS, typename T>
 __device__ __forceinline__ void backward_front(const batch_front &f, const int32_t *row,
-                                               const T *panel, T *x, T (*part)[32])
+                                               const T *panel, const T *d, T *x, T (*part)[32])
 {
     using team = item_team<WARPS>;
     const int lane = (int)threadIdx.x % 32, warp = team::warp();
@@ -126,9 +132,14 @@ __device__ __forceinline__ void backward_front(const batch_front &f, const int32
         }
         if (warp == 0) {
             T v = {};
-            if (lane < width)
-                v = x[f.first + p + lane] - sum;
-            v = solve_triangle<false>(P + p + (int64_t)p * f.ld, f.ld, width, width, v);
+            if (lane < width) {
+                v = x[f.first + p + lane];
+                if (d)
+                    v = times_real(v, 1 / real_part(d[f.first + p + lane]));
+                v = v - sum;
+            }
+            v = solve_triangle<false>(P + p + (int64_t)p * f.ld, f.ld, width, width, d != nullptr,
+                                      v);
             if (lane < width)
                 x[f.first + p + lane] = v;
         }
@@ -146,29 +157,86 @@ __device__ __forceinline__ void ask_for_panel(const batch_front &f, const T *pan
         asm volatile("prefetch.global.L1 [%0];" ::"l"(panel + f.panel + at));
 }
 
-/* x := A^-1 of it, n scalars in the order of P A P^T, of the scaled matrix.  The next front's
- * record comes while one is worked on.  Begins and ends with a barrier of the team. */
+/* Fronts [first, end) forwards; the next one's record comes while one is worked on. */
 template <int WARPS, typename T>
-__device__ __forceinline__ void solve_item(const batch_front *front, int fronts, const int32_t *row,
-                                           const T *panel, T *x, T (*part)[32])
+__device__ __forceinline__ void forward_fronts(const batch_arguments<T> &a, const int32_t *row,
+                                               int first, int end, const T *panel, T *x)
 {
-    using team = item_team<WARPS>;
-    team::sync();
-    if (fronts == 0)
+    if (first >= end)
         return;
-    batch_front next = front[0];
-    for (int s = 0; s < fronts; s++) {
+    batch_front next = a.front[first];
+    for (int s = first; s < end; s++) {
         const batch_front f = next;
-        next = front[min(s + 1, fronts - 1)];
+        next = a.front[min(s + 1, end - 1)];
         ask_for_panel(next, panel);
-        forward_front<WARPS>(f, row, panel, x);
+        forward_front<WARPS>(f, row, panel, a.pivots >= 0, x);
     }
-    for (int s = fronts - 1; s >= 0; s--) {
+}
+
+/* The same backwards, from the last one on. */
+template <int WARPS, typename T>
+__device__ __forceinline__ void backward_fronts(const batch_arguments<T> &a, const int32_t *row,
+                                                int first, int end, const T *panel, T *x,
+                                                T (*part)[32])
+{
+    if (first >= end)
+        return;
+    const T *const d = a.pivots >= 0 ? panel + a.pivots : nullptr;
+    batch_front next = a.front[end - 1];
+    for (int s = end - 1; s >= first; s--) {
         const batch_front f = next;
-        next = front[max(s - 1, 0)];
+        next = a.front[max(s - 1, first)];
         ask_for_panel(next, panel);
-        backward_front<WARPS>(f, row, panel, x, part);
+        backward_front<WARPS>(f, row, panel, d, x, part);
     }
+}
+
+/* x := A^-1 of it, n scalars in the order of P A P^T, of the scaled matrix, by a warp.  Begins and
+ * ends with a barrier of it. */
+template <typename T>
+__device__ __forceinline__ void solve_by_warp(const batch_arguments<T> &a, const T *panel, T *x,
+                                              T (*part)[32])
+{
+    __syncwarp();
+    forward_fronts<1>(a, a.row, 0, a.fronts, panel, x);
+    backward_fronts<1>(a, a.row, 0, a.fronts, panel, x, part);
+}
+
+/* The same by a block; x has a.places(). */
+template <typename T>
+__device__ __forceinline__ void solve_by_block(const batch_arguments<T> &a, const T *panel, T *x,
+                                               T (*part)[32])
+{
+    constexpr int THREADS = 32 * BATCH_WARPS;
+    const int warp = (int)threadIdx.x / 32, top = a.share.top;
+    const int first = a.share.begin[warp], end = a.share.begin[warp + 1],
+              top_front = a.share.begin[BATCH_WARPS];
+    T *const copies = x + a.n;
+    for (int t = (int)threadIdx.x; t < BATCH_WARPS * top; t += THREADS)
+        copies[t] = T{};
+    __syncthreads();
+    forward_fronts<1>(a, a.shared, first, end, panel, x);
+    __syncthreads();
+    for (int t = (int)threadIdx.x; t < top; t += THREADS) {
+        T *const at = x + a.top_row[t];
+        T sum = *at;
+#pragma unroll
+        for (int w = 0; w < BATCH_WARPS; w++)
+            sum = sum + copies[w * top + t];
+        *at = sum;
+    }
+    __syncthreads();
+    forward_fronts<BATCH_WARPS>(a, a.row, top_front, a.fronts, panel, x);
+    backward_fronts<BATCH_WARPS>(a, a.row, top_front, a.fronts, panel, x, part);
+    for (int t = (int)threadIdx.x; t < top; t += THREADS) {
+        const T v = x[a.top_row[t]];
+#pragma unroll
+        for (int w = 0; w < BATCH_WARPS; w++)
+            copies[w * top + t] = v;
+    }
+    __syncthreads();
+    backward_fronts<1>(a, a.shared, first, end, panel, x, part);
+    __syncthreads();
 }
 
 /* Items of a block, where a warp has one. */
@@ -190,7 +258,7 @@ __global__ void __launch_bounds__(32 * (WARPS == 1 ? ITEM_WARPS : WARPS))
     const T *const panel = a.panel_of(item);
     const real_of<T> *const scale = a.scale_of(item);
     T *const work =
-        SHARED ? reinterpret_cast<T *>(memory) + (int64_t)own * a.n : a.work + item * a.n;
+        SHARED ? reinterpret_cast<T *>(memory) + (int64_t)own * a.n : a.work + item * a.places();
     for (int64_t q = 0; q < a.columns; q++) {
         const T *const b = a.b.of(item) + q * a.b.column;
         T *const x = a.x.of(item) + q * a.x.column;
@@ -198,7 +266,10 @@ __global__ void __launch_bounds__(32 * (WARPS == 1 ? ITEM_WARPS : WARPS))
             const int i = a.row_of[k];
             work[k] = times_real(b[i * a.b.row], scale[i]);
         }
-        solve_item<WARPS>(a.front, a.fronts, a.row, panel, work, part);
+        if constexpr (WARPS == 1)
+            solve_by_warp(a, panel, work, part);
+        else
+            solve_by_block(a, panel, work, part);
         for (int k = team::rank(); k < a.n; k += team::THREADS) {
             const int i = a.row_of[k];
             x[i * a.x.row] = times_real(work[k], scale[i]);

@@ -2,6 +2,7 @@
  * levels
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/factor/build.h"
+#include "gpu/factor/groups.h"
 #include "gpu/factor/order.h"
 #include "gpu/factor/waits.h"
 #include <string.h>
@@ -11,31 +12,50 @@ typedef struct builder {
     const factor_pattern *pattern;
     factor_program *program;
     factor_tuning tuning;
-    double run_seconds; /* most of a run */
-    int32_t *level;     /* nodes: of the last task of a front */
-    int32_t *run_end; /* nodes: at the first front of a run, the front behind its last; 0: in tiles,
+    factor_groups tree; /* fronts: those of the pattern, `nodes`, then groups; f-long arrays below
+                           are of all of them */
+    double run_seconds, apart_seconds; /* most of a run; of one that goes on beside its fronts */
+    int32_t *level;                    /* f: of the last task of a front */
+    int32_t *run_end; /* f: at the first front of a run, the front behind its last; 0: in tiles,
                          or not the first */
-    int32_t *last_child, *sibling; /* nodes: the sibling before it, -1: none */
+    int32_t *last_child, *sibling; /* f: the sibling visited before it, -1: none */
     int32_t *ranges_end;           /* levels: behind the ranges of tiny fronts of each */
-    int64_t *own, *other; /* nodes: scalars that the contribution blocks of a subtree take in the
-                             arena of its root and in the other one; then where these begin */
+    int64_t *own, *other; /* f: scalars that the contribution blocks of a subtree take in the arena
+                             of its root and in the other one; then where these begin */
     int64_t *cursor;      /* of lists that are filled, by level or list */
     uint32_t *given;      /* entries: factor_source.value of those of P A P^T */
 } builder;
 
-static int32_t pivots(const factor_pattern *p, int32_t s)
+static int is_group(const builder *b, int32_t s)
 {
-    return p->first[s + 1] - p->first[s];
+    return s >= b->tree.nodes;
 }
 
-static int32_t rows(const factor_pattern *p, int32_t s)
+static int32_t pivots(const builder *b, int32_t s)
 {
-    return (int32_t)(p->row_start[s + 1] - p->row_start[s]);
+    const int32_t *first = b->pattern->first;
+    return is_group(b, s) ? 0 : first[s + 1] - first[s];
+}
+
+static int32_t rows(const builder *b, int32_t s)
+{
+    return b->tree.rows[s];
+}
+
+static int32_t above(const builder *b, int32_t s)
+{
+    return b->tree.above[s];
 }
 
 static int is_small(const builder *b, int32_t s)
 {
-    return rows(b->pattern, s) <= b->tuning.small_rows;
+    return is_group(b, s) || rows(b, s) <= b->tuning.small_rows;
+}
+
+/* Seconds of a front in shared memory. */
+static double small_seconds(const builder *b, int32_t s)
+{
+    return factor_small_seconds(b->program->front + s);
 }
 
 /* ---- Fronts and the arena -------------------------------------------------------------------- */
@@ -46,50 +66,59 @@ static int is_small(const builder *b, int32_t s)
  * blocks that are wanted at a time overlap. */
 static void place_blocks(builder *b)
 {
-    const factor_pattern *p = b->pattern;
+    const factor_groups *tree = &b->tree;
     factor_program *g = b->program;
     int64_t even = 0, odd = 0;
-    for (int32_t s = 0; s < p->nodes; s++)
+    for (int32_t s = 0; s < tree->fronts; s++)
         b->own[s] = b->other[s] = 0;
-    for (int32_t s = 0; s < p->nodes; s++) {
-        const int64_t r = rows(p, s) - pivots(p, s);
+    for (int32_t q = 0; q < tree->fronts; q++) {
+        const int32_t s = tree->visit[q], parent = above(b, s);
+        const int64_t r = rows(b, s) - pivots(b, s);
         if (b->own[s] < r * r)
             b->own[s] = r * r;
-        if (p->above[s] >= 0) {
-            b->other[p->above[s]] += b->own[s];
-            b->own[p->above[s]] += b->other[s];
+        if (parent >= 0) {
+            b->other[parent] += b->own[s];
+            b->own[parent] += b->other[s];
         }
     }
     /* from the roots down: where the parts begin; `level` is the depth for now */
-    for (int32_t s = p->nodes; s-- > 0;) {
-        const int32_t above = p->above[s];
-        int64_t *own = above < 0 ? &even : b->other + above,
-                *other = above < 0 ? &odd : b->own + above;
+    for (int32_t q = tree->fronts; q-- > 0;) {
+        const int32_t s = tree->visit[q], parent = above(b, s);
+        int64_t *own = parent < 0 ? &even : b->other + parent,
+                *other = parent < 0 ? &odd : b->own + parent;
         const int64_t own_size = b->own[s], other_size = b->other[s];
-        b->level[s] = above < 0 ? 0 : b->level[above] + 1;
+        b->level[s] = parent < 0 ? 0 : b->level[parent] + 1;
         b->own[s] = *own;
         b->other[s] = *other;
         *own += own_size;
         *other += other_size;
         g->front[s].block = b->own[s];
     }
-    for (int32_t s = 0; s < p->nodes; s++)
+    for (int32_t s = 0; s < tree->fronts; s++)
         if (b->level[s] % 2)
             g->front[s].block += even;
     g->arena_scalars = even + odd;
 }
 
+/* The first pivot of a front, or of the one that a group belongs to. */
+static int32_t first_pivot(const builder *b, int32_t s)
+{
+    while (is_group(b, s))
+        s = above(b, s);
+    return b->pattern->first[s];
+}
+
 static void describe_fronts(builder *b)
 {
-    const factor_pattern *p = b->pattern;
     factor_program *g = b->program;
-    for (int32_t s = 0; s < p->nodes; s++) {
+    for (int32_t s = 0; s < b->tree.fronts; s++) {
         factor_front *f = g->front + s;
+        const int32_t m = rows(b, s);
         *f = (factor_front){.panel = g->panel_scalars,
-                            .m = rows(p, s),
-                            .k = pivots(p, s),
-                            .ld = is_small(b, s) ? rows(p, s) : (int32_t)round_up(rows(p, s), 2),
-                            .first = p->first[s],
+                            .m = m,
+                            .k = pivots(b, s),
+                            .ld = is_small(b, s) ? m : (int32_t)round_up(m, 2),
+                            .first = first_pivot(b, s),
                             .tiles = (int32_t)g->tiles,
                             .inverse = (int32_t)g->inverses};
         g->panel_scalars += round_up((int64_t)f->ld * f->k, 2);
@@ -106,14 +135,12 @@ static void describe_fronts(builder *b)
 
 static void describe_child(builder *b, int32_t s, factor_child *c, const factor_front *parent)
 {
-    const factor_pattern *p = b->pattern;
     factor_program *g = b->program;
-    const int32_t *position = p->position + p->row_start[s] + pivots(p, s);
-    *c = (factor_child){.block = g->front[s].block,
-                        .position = p->row_start[s] + pivots(p, s),
-                        .r = rows(p, s) - pivots(p, s),
-                        .begin = -1};
-    if (is_small(b, p->above[s]))
+    const int64_t at = b->tree.row_start[s] + pivots(b, s);
+    const int32_t *position = g->position + at;
+    *c = (factor_child){
+        .block = g->front[s].block, .position = at, .r = rows(b, s) - pivots(b, s), .begin = -1};
+    if (is_small(b, above(b, s)))
         return;
     c->begin = (int32_t)g->begins;
     const int32_t blocks = factor_row_blocks(parent);
@@ -128,35 +155,38 @@ static void describe_child(builder *b, int32_t s, factor_child *c, const factor_
     g->begins += blocks + 1;
 }
 
-/* Children of each front, ascending, one front's after the other's. */
+/* Children of each front as they are visited, one front's after the other's. */
 static libsolver_status describe_children(builder *b)
 {
-    const factor_pattern *p = b->pattern;
+    const int32_t fronts = b->tree.fronts;
     factor_program *g = b->program;
     int64_t begins = 0;
-    for (int32_t s = 0; s < p->nodes; s++)
-        if (p->above[s] >= 0) {
-            g->front[p->above[s]].children++;
-            if (!is_small(b, p->above[s]))
-                begins += factor_row_blocks(g->front + p->above[s]) + 1;
+    for (int32_t s = 0; s < fronts; s++)
+        if (above(b, s) >= 0) {
+            g->front[above(b, s)].children++;
+            if (!is_small(b, above(b, s)))
+                begins += factor_row_blocks(g->front + above(b, s)) + 1;
         }
-    for (int32_t s = 0; s < p->nodes; s++) {
+    for (int32_t s = 0; s < fronts; s++) {
         g->front[s].child = (int32_t)g->children;
         g->children += g->front[s].children;
-        g->front[s].children = 0;
     }
     if (begins > INT32_MAX)
         return LIBSOLVER_NOT_BUILT;
     g->child = memory_new(b->m, g->children, sizeof(factor_child));
     g->begin = memory_new(b->m, begins, sizeof(int32_t));
-    if (!g->child || !g->begin)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    for (int32_t s = 0; s < p->nodes; s++)
-        if (p->above[s] >= 0) {
-            factor_front *f = g->front + p->above[s];
-            describe_child(b, s, g->child + f->child + f->children++, f);
+    int32_t *next = memory_new(b->m, fronts, sizeof(int32_t));
+    if (g->child && g->begin && next) {
+        for (int32_t s = 0; s < fronts; s++)
+            next[s] = g->front[s].child;
+        for (int32_t q = 0; q < fronts; q++) {
+            const int32_t s = b->tree.visit[q], parent = above(b, s);
+            if (parent >= 0)
+                describe_child(b, s, g->child + next[parent]++, g->front + parent);
         }
-    return LIBSOLVER_OK;
+    }
+    memory_free(b->m, next);
+    return g->child && g->begin && next ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* ---- Entries of A ---------------------------------------------------------------------------- */
@@ -258,42 +288,49 @@ static libsolver_status describe_entries(builder *b)
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* The level at which front s could begin behind those of its children that come before `from`. */
+/* The level at which front s could begin behind those of its children that are not in [from, s). */
 static int32_t level_behind(const builder *b, int32_t s, int32_t from)
 {
     int32_t level = 0;
     for (int32_t c = b->last_child[s]; c >= 0; c = b->sibling[c])
-        if (c < from && b->level[c] >= level)
+        if ((c < from || c > s) && b->level[c] >= level)
             level = b->level[c] + 1;
     return level;
 }
 
 static int is_tiny(const builder *b, int32_t s)
 {
-    const int32_t m = rows(b->pattern, s);
-    return m <= FACTOR_TINY_ROWS && m <= b->tuning.small_rows;
+    const int32_t m = rows(b, s);
+    return m <= FACTOR_TINY_ROWS && (is_group(b, s) || m <= b->tuning.small_rows);
 }
 
 /* Cuts the small fronts into runs and gives every front its level.  A run goes on while it is short
- * and its fronts could not begin earlier elsewhere; one of tiny fronts is for a warp and has no
- * others. */
+ * and its fronts could not begin earlier elsewhere: with the parent of its last front, which would
+ * have to wait elsewhere, but with another subtree only where there are more of them than warps.
+ * One of tiny fronts is for a warp and has no others, and groups, whose numbers are elsewhere, have
+ * runs of their own, short ones: what waits for them is nearer to the end. */
 static void find_levels(builder *b)
 {
-    const factor_pattern *p = b->pattern;
     factor_program *g = b->program;
     int32_t begin = -1, level = 0; /* of the run at hand, -1: none */
     double seconds = 0;
-    for (int32_t s = 0; s < p->nodes; s++) {
+    for (int32_t q = 0; q < b->tree.fronts; q++) {
+        const int32_t s = b->tree.visit[q];
         const factor_front *f = g->front + s;
         b->run_end[s] = 0;
         if (!is_small(b, s)) {
             begin = -1;
             b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 1 : -1);
         } else {
-            const double own = factor_small_seconds(f->m, f->k);
-            const int32_t outside = begin < 0 ? 0 : level_behind(b, s, begin);
-            const int is_led_here = begin >= 0 && b->last_child[s] >= begin;
-            if (begin < 0 || seconds + own > b->run_seconds || outside > level ||
+            const double own = small_seconds(b, s);
+            const int is_next =
+                begin >= 0 && b->tree.visit[q - 1] == s - 1 && is_group(b, begin) == is_group(b, s);
+            const int32_t outside = is_next ? level_behind(b, s, begin) : 0;
+            const int is_led_here = is_next && b->last_child[s] >= begin && b->last_child[s] < s;
+            const double most = is_group(b, s) ? b->tuning.run_seconds
+                                : is_led_here  ? b->run_seconds
+                                               : b->apart_seconds;
+            if (!is_next || seconds + own > most || outside > level ||
                 (outside < level && !is_led_here) || is_tiny(b, begin) != is_tiny(b, s)) {
                 begin = s;
                 level = level_behind(b, s, s);
@@ -311,14 +348,15 @@ static void find_levels(builder *b)
 /* What says that a child's block is there, and the children that small fronts wait for. */
 static libsolver_status name_words(builder *b)
 {
-    const factor_pattern *p = b->pattern;
+    const int32_t fronts = b->tree.fronts;
     factor_program *g = b->program;
-    int32_t *run = memory_new(b->m, p->nodes, sizeof(int32_t)),
-            *next = memory_new(b->m, p->nodes, sizeof(int32_t));
+    int32_t *run = memory_new(b->m, fronts, sizeof(int32_t)),
+            *next = memory_new(b->m, fronts, sizeof(int32_t));
     const int has_memory = run && next;
-    for (int32_t s = 0; s < p->nodes && has_memory; s++)
+    for (int32_t s = 0; s < fronts && has_memory; s++)
         next[s] = g->front[s].child;
-    for (int32_t s = 0; s < p->nodes && has_memory; s++) { /* children before parents */
+    for (int32_t q = 0; q < fronts && has_memory; q++) {
+        const int32_t s = b->tree.visit[q], parent = above(b, s);
         factor_front *f = g->front + s;
         run[s] = is_small(b, s) && b->run_end[s] == 0 ? run[s - 1] : s;
         for (int32_t c = 0; c < f->children && is_small(b, s); c++) {
@@ -327,8 +365,8 @@ static libsolver_status name_words(builder *b)
                 child->word = -1;
             f->outside += child->word >= 0;
         }
-        if (p->above[s] >= 0) {
-            factor_child *child = g->child + next[p->above[s]]++;
+        if (parent >= 0) {
+            factor_child *child = g->child + next[parent]++;
             child->word = (int32_t)g->tiles + run[s];
             child->tells = is_small(b, s) ? 1 : factor_contributions(f);
         }
@@ -452,19 +490,19 @@ static void add_tiny(builder *b)
 /* In each level what takes long comes first. */
 static void add_all(builder *b)
 {
-    const int32_t nodes = b->pattern->nodes;
-    for (int32_t s = 0; s < nodes; s++)
+    const int32_t fronts = b->tree.fronts;
+    for (int32_t s = 0; s < fronts; s++)
         if (!is_small(b, s))
             add_pivots(b, s);
-    for (int32_t s = 0; s < nodes; s++)
+    for (int32_t s = 0; s < fronts; s++)
         if (b->run_end[s] > 0 && !is_tiny(b, s))
             add(b, b->level[s],
                 (factor_task){.kind = FACTOR_SMALL, .front = s, .i = s, .j = b->run_end[s]});
     add_tiny(b);
-    for (int32_t s = 0; s < nodes; s++)
+    for (int32_t s = 0; s < fronts; s++)
         if (!is_small(b, s))
             add_rows(b, s);
-    for (int32_t s = 0; s < nodes; s++)
+    for (int32_t s = 0; s < fronts; s++)
         if (!is_small(b, s))
             add_tiles(b, s);
 }
@@ -473,11 +511,11 @@ static void add_all(builder *b)
 static libsolver_status list_ranges(builder *b)
 {
     factor_program *g = b->program;
-    const int32_t nodes = b->pattern->nodes;
+    const int32_t fronts = b->tree.fronts;
     b->ranges_end = memory_zeroed(b->m, (int64_t)g->levels + 1, sizeof(int32_t));
     if (!b->ranges_end)
         return LIBSOLVER_OUT_OF_MEMORY;
-    for (int32_t s = 0; s < nodes; s++)
+    for (int32_t s = 0; s < fronts; s++)
         if (b->run_end[s] > 0 && is_tiny(b, s)) {
             b->ranges_end[b->level[s] + 1]++; /* of the level before, for now */
             g->ranges++;
@@ -487,7 +525,7 @@ static libsolver_status list_ranges(builder *b)
     g->range = memory_new(b->m, g->ranges, sizeof(factor_range));
     if (!g->range)
         return LIBSOLVER_OUT_OF_MEMORY;
-    for (int32_t s = 0; s < nodes; s++)
+    for (int32_t s = 0; s < fronts; s++)
         if (b->run_end[s] > 0 && is_tiny(b, s))
             g->range[b->ranges_end[b->level[s]]++] =
                 (factor_range){.first = s, .end = b->run_end[s]};
@@ -507,13 +545,13 @@ static libsolver_status list_tasks(builder *b)
         b->cursor[q] = g->level_start[q];
     }
     g->tasks = g->level_start[g->levels];
-    if (g->tasks + g->nodes > INT32_MAX)
+    if (g->tasks + g->fronts > INT32_MAX)
         return LIBSOLVER_NOT_BUILT;
     g->task = memory_new(b->m, g->tasks, sizeof(factor_task));
     if (!g->task)
         return LIBSOLVER_OUT_OF_MEMORY;
     add_all(b);
-    return factor_order_tasks(b->m, b->pattern, &b->tuning, g);
+    return factor_order_tasks(b->m, b->tree.above, &b->tuning, g);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -524,18 +562,21 @@ static const factor_tuning tuned = {.small_rows = INT32_MAX,
                                     .blocks = 264, /* two for each of an H100's multiprocessors */
                                     .bucket_part = .02,
                                     .run_seconds = 15e-6,
-                                    .run_part = 1.0 / 2000};
+                                    .run_part = 1.0 / 2000,
+                                    .apart = 1,
+                                    .wide = 24,
+                                    .together = 16};
 
 static libsolver_status take_arrays(builder *b)
 {
-    const int64_t nodes = b->pattern->nodes;
-    b->level = memory_new(b->m, nodes, sizeof(int32_t));
-    b->run_end = memory_new(b->m, nodes, sizeof(int32_t));
-    b->last_child = memory_new(b->m, nodes, sizeof(int32_t));
-    b->sibling = memory_new(b->m, nodes, sizeof(int32_t));
-    b->own = memory_new(b->m, nodes, sizeof(int64_t));
-    b->other = memory_new(b->m, nodes, sizeof(int64_t));
-    b->program->front = memory_new(b->m, nodes, sizeof(factor_front));
+    const int64_t fronts = b->tree.fronts;
+    b->level = memory_new(b->m, fronts, sizeof(int32_t));
+    b->run_end = memory_new(b->m, fronts, sizeof(int32_t));
+    b->last_child = memory_new(b->m, fronts, sizeof(int32_t));
+    b->sibling = memory_new(b->m, fronts, sizeof(int32_t));
+    b->own = memory_new(b->m, fronts, sizeof(int64_t));
+    b->other = memory_new(b->m, fronts, sizeof(int64_t));
+    b->program->front = memory_new(b->m, fronts, sizeof(factor_front));
     return b->level && b->run_end && b->last_child && b->sibling && b->own && b->other &&
                    b->program->front
                ? LIBSOLVER_OK
@@ -544,22 +585,43 @@ static libsolver_status take_arrays(builder *b)
 
 static void link_children(builder *b)
 {
-    const factor_pattern *p = b->pattern;
-    double seconds = 0;
-    for (int32_t s = 0; s < p->nodes; s++)
+    for (int32_t s = 0; s < b->tree.fronts; s++)
         b->last_child[s] = -1;
-    for (int32_t s = 0; s < p->nodes; s++) {
+    for (int32_t q = 0; q < b->tree.fronts; q++) {
+        const int32_t s = b->tree.visit[q], parent = above(b, s);
         b->sibling[s] = -1;
-        if (p->above[s] >= 0) {
-            b->sibling[s] = b->last_child[p->above[s]];
-            b->last_child[p->above[s]] = s;
+        if (parent >= 0) {
+            b->sibling[s] = b->last_child[parent];
+            b->last_child[parent] = s;
         }
-        if (is_small(b, s))
-            seconds += factor_small_seconds(rows(p, s), pivots(p, s));
     }
-    b->run_seconds = b->tuning.run_part * seconds;
-    if (b->run_seconds < b->tuning.run_seconds)
+}
+
+static void limit_runs(builder *b)
+{
+    double seconds = 0;
+    for (int32_t s = 0; s < b->tree.fronts; s++)
+        if (is_small(b, s))
+            seconds += small_seconds(b, s);
+    b->apart_seconds = b->run_seconds = b->tuning.run_part * seconds;
+    if (b->run_seconds < b->tuning.run_seconds) {
         b->run_seconds = b->tuning.run_seconds;
+        b->apart_seconds = b->tuning.apart ? b->apart_seconds : b->run_seconds;
+    }
+}
+
+/* The tree with its groups, whose positions the program keeps. */
+static libsolver_status find_tree(builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    factor_program *g = b->program;
+    TRY(factor_groups_find(b->m, p, b->tuning.wide, b->tuning.together, &b->tree));
+    g->fronts = b->tree.fronts;
+    g->positions = b->tree.positions;
+    g->own_position = b->tree.position;
+    b->tree.position = NULL;
+    g->position = g->own_position ? g->own_position : p->position;
+    return LIBSOLVER_OK;
 }
 
 static libsolver_status build(builder *b, message *why)
@@ -567,18 +629,23 @@ static libsolver_status build(builder *b, message *why)
     const factor_pattern *p = b->pattern;
     if (p->start[p->n] > INT32_MAX)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 entries or more on the GPU");
+    libsolver_status status = find_tree(b);
+    if (status == LIBSOLVER_NOT_BUILT)
+        return FAIL(why, status, "2^31 fronts or more on the GPU");
+    TRY(status);
     TRY(take_arrays(b));
     link_children(b);
     describe_fronts(b);
-    b->program->words = b->program->tiles + p->nodes;
+    b->program->words = b->program->tiles + b->program->fronts;
     if (b->program->words > INT32_MAX || b->program->inverses > INT32_MAX)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 tiles or more on the GPU");
     place_blocks(b);
-    libsolver_status status = describe_children(b);
+    status = describe_children(b);
     if (status == LIBSOLVER_NOT_BUILT)
         return FAIL(why, status, "2^31 tiles or more on the GPU");
     TRY(status);
     TRY(describe_entries(b));
+    limit_runs(b);
     find_levels(b);
     TRY(name_words(b));
     TRY(list_ranges(b));
@@ -609,6 +676,7 @@ libsolver_status factor_program_build(environment *env, const factor_pattern *pa
     memory_free(m, b.other);
     memory_free(m, b.cursor);
     memory_free(m, b.given);
+    factor_groups_free(m, &b.tree);
     if (status != LIBSOLVER_OK)
         factor_program_free(m, program);
     return status == LIBSOLVER_OUT_OF_MEMORY
@@ -619,6 +687,7 @@ libsolver_status factor_program_build(environment *env, const factor_pattern *pa
 void factor_program_free(memory *m, factor_program *g)
 {
     memory_free(m, g->front);
+    memory_free(m, g->own_position);
     memory_free(m, g->child);
     memory_free(m, g->begin);
     memory_free(m, g->tile_end);

@@ -7,12 +7,14 @@
 #include "gpu/factor/program.h"
 
 typedef struct factor_tuning {
-    int32_t small_rows; /* most rows of a front that is factorized in shared memory, at most
-                           factor_small_rows */
-    int32_t blocks;     /* of the device that the order of tasks is made for */
-    double bucket_part; /* ways to the end are told apart by this part of the time of all */
-    double run_seconds; /* a block is given small fronts for so long at least ... */
-    double run_part;    /* ... or for this part of the time of all of them */
+    int32_t small_rows;     /* most rows of a front that is factorized in shared memory, at most
+                               factor_small_rows */
+    int32_t blocks;         /* of the device that the order of tasks is made for */
+    double bucket_part;     /* ways to the end are told apart by this part of the time of all */
+    double run_seconds;     /* a block is given small fronts for so long at least ... */
+    double run_part;        /* ... or for this part of the time of all of them, */
+    int apart;              /* which is all that they get where they do not wait for one another */
+    int32_t wide, together; /* see factor_groups_find */
 } factor_tuning;
 
 /* type: says what fits in shared memory.  tuning: NULL for what was measured best.  The program

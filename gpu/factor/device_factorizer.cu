@@ -49,11 +49,10 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
     const factor_bytes bytes(g, p, type, f->is_mixed);
     drop_graph(f);
     f->type = type;
-    f->positions = p->row_start[g->nodes];
     f->item_bytes = bytes.workspace;
     sign_tables signs(g, p);
-    f->parts = signs.parts;
-    if (signs.parts > 0 && !signs.fill(g, p))
+    f->signs = signs.count;
+    if (f->signs.parts > 0 && !signs.fill(g, p))
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the signs of the factorization");
     TRY(device_buffer_reserve(&f->tables, bytes.tables, &f->allocations,
                               "the program of the factorization", why));
@@ -65,8 +64,8 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
     u.stream = (cudaStream_t)f->stream;
     with_types(type, f->is_mixed, [&](auto one, auto given) {
         factor_places<decltype(one), decltype(given)> there;
-        there.put_tables(&u, g, *p, f->positions, signs);
-        there.place_workspace(static_cast<char *>(f->workspace.at), g, signs.parts > 0);
+        there.put_tables(&u, g, *p, signs);
+        there.place_workspace(static_cast<char *>(f->workspace.at), g, f->signs);
         f->scale = there.values.scale;
         f->outcome = there.values.outcome;
         return LIBSOLVER_OK;
@@ -92,8 +91,8 @@ static factor_places<T, V> places_of(const device_factorizer *f, const factor_pr
     factor_places<T, V> there;
     uploader tables;
     tables.base = static_cast<char *>(f->tables.at);
-    there.put_tables(&tables, g, {}, f->positions, sign_tables(f->parts));
-    there.place_workspace(static_cast<char *>(f->workspace.at), g, f->parts > 0);
+    there.put_tables(&tables, g, {}, sign_tables(f->signs));
+    there.place_workspace(static_cast<char *>(f->workspace.at), g, f->signs);
     there.values.given = static_cast<const V *>(given->values);
     there.values.is_unscaled = given->is_unscaled;
     there.values.shift = given->shift;
@@ -105,7 +104,7 @@ static factor_places<T, V> places_of(const device_factorizer *f, const factor_pr
     there.tasks.patience = (uint64_t)(1e9 * patience_of(given));
     there.tasks.trace = given->trace;
     if constexpr (std::is_same_v<T, V>)
-        if (f->parts > 0) { /* pivots are judged at the end; as they are made, by their signs
+        if (f->signs.parts > 0) { /* pivots are judged at the end; as they are made, by their signs
                                alone */
             there.tasks.refuse = there.tasks.doubt = 0;
             there.quasi.values = there.values;
@@ -274,6 +273,20 @@ static void launch_tasks(branches *b, const factor_program *g, const factor_argu
         launch_level(b, g, a, q);
 }
 
+template <typename T>
+static factor_arguments<T, quasi_definite> with_signs(const factor_places<T> &there)
+{
+    factor_arguments<T, quasi_definite> tasks;
+    static_cast<common_arguments<T> &>(tasks) = there.tasks;
+    static_cast<quasi_definite &>(tasks) = there.quasi.signs;
+    return tasks;
+}
+
+template <typename T> static int64_t judge_blocks(const quasi_arguments<T> &a)
+{
+    return a.long_rows + ((int64_t)a.values.n * ROW_LANES + JUDGE_THREADS - 1) / JUDGE_THREADS;
+}
+
 /* With signs: scaling before the tasks, D behind them. */
 template <typename T>
 static void launch_quasi_definite(branches *b, const factor_program *g,
@@ -281,18 +294,15 @@ static void launch_quasi_definite(branches *b, const factor_program *g,
 {
     const quasi_arguments<T> &a = there.quasi;
     const launch_shape rows = shape_of(g->n), entries = shape_of(g->entries);
-    factor_arguments<T, quasi_definite> tasks;
-    static_cast<common_arguments<T> &>(tasks) = there.tasks;
-    static_cast<quasi_definite &>(tasks) = a.signs;
     if (a.values.is_unscaled)
         launch_overlapping(b, factor_range_kernel<T, T>, entries, a.values);
-    launch_overlapping(b, quasi_begin_kernel<T>, rows, a);
+    launch_overlapping(b, quasi_kernel<QUASI_BEGIN, T>, rows, a, 0);
     for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
-        launch_overlapping(b, quasi_sweep_kernel<T>, entries, a, q);
-    launch_overlapping(b, quasi_values_kernel<T>, entries, a);
-    launch_tasks(b, g, tasks, by_levels);
-    launch_overlapping(b, quasi_panels_kernel<T>, shape_of(32 * a.parts), a);
-    launch_overlapping(b, quasi_judge_kernel<T>, rows, a);
+        launch_overlapping(b, quasi_kernel<QUASI_SWEEP, T>, entries, a, q);
+    launch_overlapping(b, quasi_kernel<QUASI_VALUES, T>, entries, a, 0);
+    launch_tasks(b, g, with_signs(there), by_levels);
+    launch_overlapping(b, quasi_kernel<QUASI_PANELS, T>, shape_of(32 * a.parts), a, 0);
+    launch_overlapping(b, quasi_kernel<QUASI_JUDGE, T>, {judge_blocks(a), JUDGE_THREADS}, a, 0);
 }
 
 template <typename T, typename V>
@@ -302,7 +312,7 @@ static void launch_factorization(branches *b, const device_factorizer *f, const 
     const factor_places<T, V> there = places_of<T, V>(f, g, given);
     launch_overlapping(b, factor_begin_kernel, {1, 1}, there.values.outcome, g->n);
     if constexpr (std::is_same_v<T, V>)
-        if (f->parts > 0)
+        if (f->signs.parts > 0)
             return launch_quasi_definite(b, g, there, given->by_levels);
     launch_values(b, there.values);
     launch_tasks(b, g, there.tasks, given->by_levels);
@@ -436,26 +446,78 @@ extern "C" int64_t device_factorizer_outcome_bytes(void)
 /* Items that are worked on at a time, for each block of the device. */
 constexpr int ITEMS_A_BLOCK = 4;
 
+/* Launches for many items, one after the other on a stream. */
+template <typename T> struct item_launches {
+    static constexpr int THREADS = 256, EACH = factor_shape<T>::BLOCKS_EACH;
+    const factor_places<T> &there;
+    item_places places;
+    int64_t room; /* blocks of the device */
+    void *stream;
+    cudaError_t error = cudaSuccess;
+
+    void check(cudaError_t e) { error = error == cudaSuccess ? e : error; }
+
+    /* Blocks for each item, where a thread has up to 16 of so many. */
+    static int64_t parts(int64_t most)
+    {
+        return most < 16 * THREADS ? 1 : (most + 16 * THREADS - 1) / (16 * THREADS);
+    }
+    template <typename... Parameters, typename A, typename... Arguments>
+    void launch(void (*kernel)(Parameters...), int64_t blocks_each, const A &a,
+                Arguments... arguments)
+    {
+        check(launch_kernel(kernel, {places.items * blocks_each, THREADS}, stream, a, places,
+                            (int)blocks_each, arguments...));
+    }
+    template <typename K> void launch_tasks(const factor_arguments<T, K> &a)
+    {
+        constexpr int BYTES = block_memory<T, K>::BYTES;
+        const int64_t tickets = (int64_t)a.tasks * places.items;
+        if (tickets > 0)
+            check(launch_kernel(factor_items_kernel<T, K, EACH>,
+                                {tickets < room ? tickets : room, CHOLESKY_THREADS, BYTES}, stream,
+                                a, places));
+    }
+    void launch_definite()
+    {
+        const value_arguments<T> &a = there.values;
+        const int64_t most = a.entries > a.n ? a.entries : a.n;
+        if (a.is_unscaled && most > 0)
+            launch(factor_item_values_kernel<T, true>, parts(most), a);
+        if (most > 0)
+            launch(factor_item_values_kernel<T, false>, parts(most), a);
+        launch_tasks(there.tasks);
+    }
+    void launch_quasi_definite()
+    {
+        const quasi_arguments<T> &a = there.quasi;
+        const int64_t rows = parts(a.values.n), entries = parts(a.values.entries);
+        if (a.values.is_unscaled)
+            launch(factor_item_values_kernel<T, true>, entries, a.values);
+        launch(quasi_items_kernel<QUASI_BEGIN, T>, rows, a, 0);
+        for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
+            launch(quasi_items_kernel<QUASI_SWEEP, T>, entries, a, q);
+        launch(quasi_items_kernel<QUASI_VALUES, T>, entries, a, 0);
+        launch_tasks(with_signs(there));
+        launch(quasi_items_kernel<QUASI_PANELS, T>, parts(32 * a.parts), a, 0);
+        launch(quasi_items_kernel<QUASI_JUDGE, T>, judge_blocks(a), a, 0);
+    }
+};
+
 template <typename T>
 static cudaError_t launch_items(device_factorizer *f, const factor_program *g,
                                 const factorizer_arguments *given, const factorizer_items *items)
 {
-    constexpr int THREADS = 256, EACH = factor_shape<T>::BLOCKS_EACH,
-                  BYTES = block_memory<T>::BYTES;
+    constexpr int THREADS = item_launches<T>::THREADS;
     const factor_places<T> there = places_of<T>(f, g, given);
-    const value_arguments<T> &values = there.values;
-    const int64_t tickets = g->tasks * items->items,
-                  most = values.entries > values.n ? values.entries : values.n,
-                  parts = most < 16 * THREADS ? 1 : (most + 16 * THREADS - 1) / (16 * THREADS);
+    item_launches<T> all = {there, {}, 0, f->stream};
+    item_places &p = all.places;
     int multiprocessors = 1;
-    cudaError_t error = cudaSuccess;
-    const auto check = [&](cudaError_t e) { error = error == cudaSuccess ? e : error; };
-    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, f->device));
-    const int64_t room = (int64_t)EACH * multiprocessors;
-    item_places p = {};
+    all.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, f->device));
+    all.room = (int64_t)item_launches<T>::EACH * multiprocessors;
     p.item = items->item;
     p.items = (int)items->items;
-    p.together = (int)(room * ITEMS_A_BLOCK);
+    p.together = (int)(all.room * ITEMS_A_BLOCK);
     p.values = items->value_bytes;
     p.panel = items->panel_bytes;
     p.workspace = f->item_bytes;
@@ -463,20 +525,13 @@ static cudaError_t launch_items(device_factorizer *f, const factor_program *g,
     p.drawn = &static_cast<gathered_outcome *>(const_cast<void *>(f->outcome))->drawn;
     if (p.together > p.items)
         p.together = p.items;
-    check(launch_kernel(factor_begin_items_kernel, {(p.items + THREADS - 1) / THREADS, THREADS},
-                        f->stream, p, values.n));
-    const launch_shape shape = {p.items * parts, THREADS};
-    if (values.is_unscaled && most > 0)
-        check(launch_kernel(factor_item_values_kernel<T, true>, shape, f->stream, values, p,
-                            (int)parts));
-    if (most > 0)
-        check(launch_kernel(factor_item_values_kernel<T, false>, shape, f->stream, values, p,
-                            (int)parts));
-    if (tickets > 0)
-        check(launch_kernel(factor_items_kernel<T, EACH>,
-                            {tickets < room ? tickets : room, CHOLESKY_THREADS, BYTES}, f->stream,
-                            there.tasks, p));
-    return error;
+    all.check(launch_kernel(factor_begin_items_kernel, {(p.items + THREADS - 1) / THREADS, THREADS},
+                            f->stream, p, g->n));
+    if (f->signs.parts > 0)
+        all.launch_quasi_definite();
+    else
+        all.launch_definite();
+    return all.error;
 }
 
 extern "C" libsolver_status device_factorizer_launch_items(device_factorizer *f,

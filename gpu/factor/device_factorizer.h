@@ -27,6 +27,13 @@ typedef struct factorizer_arguments {
     uint64_t *trace; /* NULL, or out: 2 words a task, see device_factorizer_timed, which sets it */
 } factorizer_arguments;
 
+/* Of what a factorization with signs has beside the program. */
+typedef struct factor_sign_counts {
+    int64_t parts;     /* of panels; 0: Cholesky */
+    int64_t places;    /* rows of all parts */
+    int64_t long_rows; /* room for the rows of P A P^T that very many parts have */
+} factor_sign_counts;
+
 /* Zeroed but for device, stream and is_mixed.  Buffers are used again by the next program. */
 typedef struct device_factorizer {
     int device;
@@ -35,15 +42,14 @@ typedef struct device_factorizer {
                      single: S A S, rounded, is factorized */
     libsolver_type type;
     device_buffer tables, workspace; /* workspace: scaled values, arena, inverses, outcome */
-    int64_t positions;               /* rows of all fronts */
-    int64_t parts;                   /* of panels, for L D L^T; 0: Cholesky */
-    int64_t item_bytes;              /* of the workspace of one item */
-    const void *scale;               /* n reals on the device, of the values' precision, by rows of
-                                        A, once that ran */
-    const void *outcome;             /* on the device */
-    void *graph;                     /* of all launches, made for ... */
-    factorizer_arguments made_for;   /* ... these */
-    int64_t allocations;             /* of buffers, so far */
+    factor_sign_counts signs;
+    int64_t item_bytes;            /* of the workspace of one item */
+    const void *scale;             /* n reals on the device, of the values' precision, by rows of A,
+                                      once that ran */
+    const void *outcome;           /* on the device */
+    void *graph;                   /* of all launches, made for ... */
+    factorizer_arguments made_for; /* ... these */
+    int64_t allocations;           /* of buffers, so far */
 } device_factorizer;
 
 /* Copies a program to the device, where it stays, and takes the workspace for it.  pattern: that
@@ -70,7 +76,7 @@ libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome
 /* Many factorizations by one program, each with a workspace of its own; values and panels of item i
  * lie i times so many bytes behind those of item 0. */
 typedef struct factorizer_items {
-    int64_t value_bytes, panel_bytes; /* multiples of 16 */
+    int64_t value_bytes, panel_bytes; /* multiples of 16; panels: with signs 2 n scalars more */
     const int32_t *item;              /* on the device: numbers of the items of this launch, */
     int64_t items;                    /* and how many; items * program's tasks < 2^31 */
     void *outcome; /* out, on the device: the outcomes of all items, for ..._outcome_of */
@@ -80,7 +86,7 @@ typedef struct factorizer_items {
 libsolver_status device_factorizer_load_items(device_factorizer *f, const factor_program *program,
                                               const factor_pattern *pattern, libsolver_type type,
                                               int64_t count, message *why);
-/* Puts their factorizations on the stream, four launches for all of them. */
+/* Puts their factorizations on the stream, four launches for all of them, with signs 15. */
 libsolver_status device_factorizer_launch_items(device_factorizer *f, const factor_program *program,
                                                 const factorizer_arguments *arguments,
                                                 const factorizer_items *items, message *why);

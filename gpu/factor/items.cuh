@@ -4,7 +4,7 @@
 #define GPU_FACTOR_ITEMS_CUH
 
 #include "gpu/factor/kernels.cuh"
-#include "gpu/factor/values.cuh"
+#include "gpu/factor/quasi_definite.cuh"
 
 /* Items of a launch, and bytes from the memory of one to that of the next. */
 struct item_places {
@@ -20,9 +20,10 @@ template <typename S> __device__ __forceinline__ S *moved(S *at, int64_t bytes)
     return reinterpret_cast<S *>(reinterpret_cast<uintptr_t>(at) + (uintptr_t)bytes);
 }
 
-template <typename T>
-__device__ __forceinline__ void move_to_item(const factor_arguments<T> &first, const item_places &p,
-                                             int64_t item, factor_arguments<T> *to)
+template <typename T, typename K>
+__device__ __forceinline__ void move_to_item(const factor_arguments<T, K> &first,
+                                             const item_places &p, int64_t item,
+                                             factor_arguments<T, K> *to)
 {
     const int64_t bytes = item * p.workspace;
     to->value = moved(first.value, bytes);
@@ -46,17 +47,17 @@ static __device__ __forceinline__ int2 task_and_item(const item_places &p, int t
     return {task, p.item[first + rest - task * size]};
 }
 
-template <typename T, int EACH>
+template <typename T, typename K, int EACH>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
-    factor_items_kernel(const __grid_constant__ factor_arguments<T> a,
+    factor_items_kernel(const __grid_constant__ factor_arguments<T, K> a,
                         const __grid_constant__ item_places p)
 {
     __shared__ int2 drawn;
     unsigned next = 0; /* of thread 0, as `at` */
     const unsigned all = (unsigned)a.tasks * (unsigned)p.items;
-    factor_arguments<T> *const at =
-        reinterpret_cast<factor_arguments<T> *>(block_memory<T>::begin());
-    block_memory<T>::take(a);
+    factor_arguments<T, K> *const at =
+        reinterpret_cast<factor_arguments<T, K> *>(block_memory<T, K>::begin());
+    block_memory<T, K>::take(a);
     if (threadIdx.x == 0)
         next = atomicAdd(p.drawn, 1u);
     for (;;) {
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
         const int t = drawn.x;
         if (t < 0)
             return;
-        run_drawn_task<T, definite, EACH>(a.task[t].kind, t);
+        run_drawn_task<T, K, EACH>(a.task[t].kind, t);
     }
 }
 
@@ -104,6 +105,34 @@ static __global__ void factor_item_values_kernel(const __grid_constant__ value_a
         find_range(a, from, step);
     else
         scale_values(a, from, step);
+}
+
+template <typename T>
+__device__ __forceinline__ quasi_arguments<T> quasi_of_item(const quasi_arguments<T> &first,
+                                                            const item_places &p, int64_t item)
+{
+    const int64_t bytes = item * p.workspace;
+    quasi_arguments<T> a = first; /* row_of_entry is there once */
+    a.values = values_of_item(first.values, p, item);
+    a.scale = moved(first.scale, bytes);
+    a.largest = moved(first.largest, bytes);
+    a.sum = moved(first.sum, bytes);
+    a.panel = moved(first.panel, item * p.panel);
+    a.pivot = moved(first.pivot, item * p.panel);
+    return a;
+}
+
+/* A step of all items, `parts` blocks for each. */
+template <int STEP, typename T>
+static __global__ void __launch_bounds__(JUDGE_THREADS)
+    quasi_items_kernel(const __grid_constant__ quasi_arguments<T> first,
+                       const __grid_constant__ item_places p, int parts, int sweep)
+{
+    const int number = (int)(blockIdx.x / parts), part = (int)(blockIdx.x % parts);
+    if (STEP == QUASI_BEGIN && number == 0)
+        quasi_name_rows(first, (int64_t)part * blockDim.x + threadIdx.x,
+                        (int64_t)parts * blockDim.x);
+    quasi_step_of<STEP>(quasi_of_item(first, p, p.item[number]), sweep, part, parts);
 }
 
 static __global__ void factor_begin_items_kernel(const __grid_constant__ item_places p, int n)

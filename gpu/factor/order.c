@@ -21,16 +21,20 @@ enum {
     UPDATE_NS = 3000,
     CONTRIBUTION_NS = 5000,
     PANEL_NS = 2600,
-    WAIT_NS = 1500 /* from the end of a task to the begin of one that waits for it */
+    CHILD_NS = 250, /* of a group: its block, added */
+    WAIT_NS = 1500  /* from the end of a task to the begin of one that waits for it */
 };
 
-double factor_small_seconds(int32_t m, int32_t k)
+double factor_small_seconds(const factor_front *f)
 {
+    const int32_t m = f->m, k = f->k;
+    if (k == 0) /* a group */
+        return 4e-6 + CHILD_NS * 1e-9 * f->children;
     return m <= FACTOR_TINY_ROWS ? 4e-6 + 0.2e-6 * k : 5e-6 + 0.15e-6 * k + 2e-10 * m * m;
 }
 
 typedef struct scheduler {
-    const factor_pattern *pattern;
+    const int32_t *above; /* of each front */
     const factor_program *program;
     int32_t tasks, steps;
     int32_t *raised;     /* tiles: the last task so far that raises the word, -1: none */
@@ -66,10 +70,10 @@ static int32_t gate_of(const scheduler *s, int32_t front)
 static void add_run_edges(scheduler *s, int32_t t, int32_t first, int32_t end)
 {
     for (int32_t f = first; f < end; f++) {
-        const int32_t above = s->pattern->above[f];
+        const int32_t above = s->above[f];
         if (s->program->front[f].outside > 0)
             add_edge(s, gate_of(s, f), t);
-        if (above >= end)
+        if (above >= end || (above >= 0 && above < first))
             add_edge(s, t, gate_of(s, above));
     }
 }
@@ -90,8 +94,8 @@ static void add_tile_edges(scheduler *s, int32_t t)
         if (w.word >= 0)
             s->raised[w.word] = t;
     }
-    if (task->kind == FACTOR_CONTRIBUTION && s->pattern->above[task->front] >= 0)
-        add_edge(s, t, gate_of(s, s->pattern->above[task->front]));
+    if (task->kind == FACTOR_CONTRIBUTION && s->above[task->front] >= 0)
+        add_edge(s, t, gate_of(s, s->above[task->front]));
 }
 
 /* Tasks are level by level, so that what a word is waited for was raised last by the task that is
@@ -139,7 +143,7 @@ static double run_seconds(const factor_program *g, int32_t first, int32_t end)
 {
     double seconds = 0;
     for (int32_t s = first; s < end; s++)
-        seconds += factor_small_seconds(g->front[s].m, g->front[s].k);
+        seconds += factor_small_seconds(g->front + s);
     return seconds;
 }
 
@@ -301,13 +305,13 @@ static libsolver_status order_tasks(memory *m, scheduler *s, const factor_tuning
     return LIBSOLVER_OK;
 }
 
-libsolver_status factor_order_tasks(memory *m, const factor_pattern *pattern,
-                                    const factor_tuning *tuning, factor_program *program)
+libsolver_status factor_order_tasks(memory *m, const int32_t *above, const factor_tuning *tuning,
+                                    factor_program *program)
 {
-    scheduler s = {.pattern = pattern,
+    scheduler s = {.above = above,
                    .program = program,
                    .tasks = (int32_t)program->tasks,
-                   .steps = (int32_t)program->tasks + pattern->nodes};
+                   .steps = (int32_t)program->tasks + program->fronts};
     const libsolver_status status = order_tasks(m, &s, tuning, program);
     memory_free(m, s.raised);
     memory_free(m, s.next);

@@ -7,14 +7,14 @@
 #include "libsolver_types.h"
 
 /* Predicted seconds of a front in shared memory, by a warp or a block. */
-double factor_small_seconds(int32_t m, int32_t k);
+double factor_small_seconds(const factor_front *front);
 
 /* Puts tasks, which are level by level, in the order in which a schedule of them begins them, and
  * lists them by levels (by_level).  The schedule is one for tuning->blocks blocks, by predicted
  * times: of the tasks whose predecessors are done, that with the longest way to the end comes
  * first.  Where there is far more work than the longest way, tasks stay as they are.  Sets crowd.
- * O(tasks log tasks).  OUT_OF_MEMORY. */
-libsolver_status factor_order_tasks(memory *m, const factor_pattern *pattern,
-                                    const factor_tuning *tuning, factor_program *program);
+ * above: of each front of the program.  O(tasks log tasks).  OUT_OF_MEMORY. */
+libsolver_status factor_order_tasks(memory *m, const int32_t *above, const factor_tuning *tuning,
+                                    factor_program *program);
 
 #endif

@@ -9,49 +9,88 @@
 #include "gpu/factor/quasi_definite.cuh"
 #include <new>
 
-/* What a factorization with signs has beside the program: parts of panels, a bit for each row.  In
- * host memory. */
+/* What a factorization with signs has beside the program, in host memory: see quasi_arguments. */
 struct sign_tables {
     panel_part *part = nullptr;
-    uint32_t *word = nullptr;
-    int64_t parts = 0;
+    uint32_t *word = nullptr; /* a bit for each row */
+    uint32_t *slot = nullptr;
+    int64_t *row_sums = nullptr;
+    int32_t *long_row = nullptr;
+    factor_sign_counts count = {};
 
     static int64_t words(int32_t n) { return (int64_t)n / 32 + 4; }
 
-    /* Calls visit(part) for each. */
-    template <typename F>
-    static void each_part(const factor_program *g, const factor_pattern *p, F &&visit)
+    /* Calls visit(part, rows) for each. */
+    template <typename F> static void each_part(const factor_program *g, F &&visit)
     {
-        for (int32_t s = 0; s < g->nodes; s++)
-            for (int32_t c = 0; c < g->front[s].k; c += PART_COLUMNS)
-                for (int32_t i = c; i < g->front[s].m; i += PART_ROWS)
-                    visit(panel_part{p->row_start[s], s, i, c});
+        int64_t place = 0;
+        for (int32_t s = 0; s < g->nodes; s++) {
+            const factor_front &f = g->front[s];
+            for (int32_t c = 0; c < f.k; c += PART_COLUMNS)
+                for (int32_t i = c; i < f.m; i += PART_ROWS) {
+                    const int32_t rows = f.m - i < PART_ROWS ? f.m - i : PART_ROWS;
+                    visit(panel_part{place, s, i, c}, rows);
+                    place += rows;
+                }
+        }
     }
-    /* parts alone */
+    /* Counts alone. */
     sign_tables(const factor_program *g, const factor_pattern *p)
     {
-        if (p->signs)
-            each_part(g, p, [&](const panel_part &) { parts++; });
+        if (!p->signs)
+            return;
+        each_part(g, [&](const panel_part &, int32_t rows) {
+            count.parts++;
+            count.places += rows;
+        });
+        count.long_rows = count.places / LONG_ROW < g->n ? count.places / LONG_ROW : g->n;
     }
-    explicit sign_tables(int64_t parts) : parts(parts) {}
+    explicit sign_tables(const factor_sign_counts &count) : count(count) {}
     ~sign_tables()
     {
         delete[] part;
         delete[] word;
+        delete[] slot;
+        delete[] row_sums;
+        delete[] long_row;
     }
     sign_tables(const sign_tables &) = delete;
     sign_tables &operator=(const sign_tables &) = delete;
     /* false: no memory */
     bool fill(const factor_program *g, const factor_pattern *p)
     {
-        part = new (std::nothrow) panel_part[(size_t)parts];
-        word = new (std::nothrow) uint32_t[(size_t)words(g->n)]();
-        if (!part || !word)
+        const int32_t n = g->n;
+        part = new (std::nothrow) panel_part[(size_t)count.parts];
+        word = new (std::nothrow) uint32_t[(size_t)words(n)]();
+        slot = new (std::nothrow) uint32_t[(size_t)count.places];
+        row_sums = new (std::nothrow) int64_t[(size_t)n + 2]();
+        long_row = new (std::nothrow) int32_t[(size_t)count.long_rows];
+        if (!part || !word || !slot || !row_sums || !long_row)
             return false;
+        const auto row_of = [&](const panel_part &v, int32_t i) {
+            return p->index[p->row_start[v.front] + v.row + i];
+        };
+        /* row_sums[k + 2]: how many there are; then [k + 1]: where the next one of row k goes */
         int64_t q = 0;
-        each_part(g, p, [&](const panel_part &v) { part[q++] = v; });
-        for (int32_t k = 0; k < g->n; k++)
+        each_part(g, [&](const panel_part &v, int32_t rows) {
+            part[q++] = v;
+            for (int32_t i = 0; i < rows; i++)
+                row_sums[row_of(v, i) + 2]++;
+        });
+        for (int32_t k = 1; k <= n; k++)
+            row_sums[k + 1] += row_sums[k];
+        each_part(g, [&](const panel_part &v, int32_t rows) {
+            for (int32_t i = 0; i < rows; i++)
+                slot[v.place + i] = (uint32_t)row_sums[row_of(v, i) + 1]++;
+        });
+        int64_t found = 0;
+        for (int32_t k = 0; k < n; k++) {
             word[k / 32] |= (uint32_t)(p->signs[k] < 0) << k % 32;
+            if (row_sums[k + 1] - row_sums[k] > LONG_ROW)
+                long_row[found++] = k;
+        }
+        while (found < count.long_rows)
+            long_row[found++] = -1;
         return true;
     }
 };
@@ -64,9 +103,9 @@ template <typename T, typename V = T> struct factor_places {
 
     /* p: arrays are NULL where nothing is copied */
     void put_tables(uploader *u, const factor_program *g, const factor_pattern &p,
-                    int64_t positions, const sign_tables &signs)
+                    const sign_tables &signs)
     {
-        tasks.front = u->put(g->front, g->nodes);
+        tasks.front = u->put(g->front, g->fronts);
         tasks.child = u->put(g->child, g->children);
         tasks.begin = u->put(g->begin, g->begins);
         tasks.tile_end = u->put(g->tile_end, g->tiles);
@@ -78,16 +117,19 @@ template <typename T, typename V = T> struct factor_places {
         values.source = u->put(g->source, g->entries);
         values.diagonal_at = u->put(g->diagonal, g->n);
         values.row_of = u->put(p.row_of, g->n);
-        tasks.position = u->put(p.position, positions);
-        if (!signs.parts)
+        tasks.position = u->put(g->position, g->positions);
+        if (!signs.count.parts)
             return;
         quasi.front = tasks.front;
-        quasi.index = u->put(p.index, positions);
-        quasi.part = u->put(signs.part, signs.parts);
-        quasi.parts = signs.parts;
+        quasi.part = u->put(signs.part, signs.count.parts);
+        quasi.parts = signs.count.parts;
+        quasi.slot = u->put(signs.slot, signs.count.places);
+        quasi.row_sums = u->put(signs.row_sums, (int64_t)g->n + 1);
+        quasi.long_row = u->put(signs.long_row, signs.count.long_rows);
+        quasi.long_rows = (int)signs.count.long_rows;
         quasi.signs.sign_word = u->put(signs.word, sign_tables::words(g->n));
     }
-    int64_t place_workspace(char *base, const factor_program *g, bool has_signs)
+    int64_t place_workspace(char *base, const factor_program *g, const factor_sign_counts &signs)
     {
         parts all;
         const auto part = [&](int64_t count, size_t size) {
@@ -109,12 +151,12 @@ template <typename T, typename V = T> struct factor_places {
         tasks.outcome = values.outcome;
         values.entries = g->entries;
         values.n = g->n;
-        if (has_signs) {
+        if (signs.parts > 0) {
             using R = real_of<T>;
             quasi.row_of_entry = reinterpret_cast<int32_t *>(part(g->entries, sizeof(int32_t)));
             quasi.scale = reinterpret_cast<R *>(part(2 * (int64_t)g->n, sizeof(R)));
             quasi.largest = reinterpret_cast<R *>(part(3 * (int64_t)g->n, sizeof(R)));
-            quasi.sum = reinterpret_cast<double *>(part(g->n, sizeof(double)));
+            quasi.sum = reinterpret_cast<double *>(part(signs.places, sizeof(double)));
         }
         return all.bytes;
     }
@@ -138,10 +180,10 @@ struct factor_bytes {
         with_types(type, is_mixed, [&](auto one, auto given) {
             factor_places<decltype(one), decltype(given)> there;
             uploader measured;
-            there.put_tables(&measured, g, {}, p->row_start[g->nodes], signs);
+            there.put_tables(&measured, g, {}, signs);
             tables = measured.all.bytes + 256;
-            workspace = there.place_workspace(nullptr, g, signs.parts > 0) + 256; /* a multiple of
-                                                                                     256 */
+            workspace = there.place_workspace(nullptr, g, signs.count) + 256; /* a multiple of 256
+                                                                               */
             return LIBSOLVER_OK;
         });
     }

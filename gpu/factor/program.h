@@ -23,7 +23,8 @@
  * out, nor on the number of threads that made the program.
  *
  * Contributions are pulled: whoever begins a tile adds what every child has for it, child after
- * child.  Nothing is added by atomics, so that results are the same on every run. */
+ * child.  Nothing is added by atomics, so that results are the same on every run.  Children of
+ * fronts that have very many are summed in groups first, fronts of their own (groups.h). */
 #ifndef GPU_FACTOR_PROGRAM_H
 #define GPU_FACTOR_PROGRAM_H
 
@@ -119,14 +120,19 @@ typedef struct factor_task {
 
 typedef struct factor_program {
     int32_t n, nodes, levels;
-    int32_t tiled; /* fronts in tiles */
+    int32_t fronts; /* the pattern's nodes, then groups, see groups.h: without pivots, and of at
+                       most small_rows */
+    int32_t tiled;  /* fronts in tiles */
     int64_t tasks, ranges, children, begins, tiles, entries;
     int64_t words; /* see waits.h */
     factor_crowd crowd;
     int64_t inverses; /* diagonal blocks of tiled fronts, each FACTOR_TILE x FACTOR_TILE */
     int64_t panel_scalars, arena_scalars;
-    factor_front *front; /* nodes */
+    factor_front *front; /* fronts */
     factor_child *child;
+    const int32_t *position; /* positions: see factor_child; the pattern's, or ... */
+    int32_t *own_position;   /* ... the program's, NULL: it has none */
+    int64_t positions;
     int32_t *begin;
     int64_t *tile_end;     /* tiles: entry behind those of each tile of a panel; the first tile of a
                               front begins with the front's */

@@ -1,5 +1,5 @@
 /* gpu/factor/quasi_definite.cuh: device scope: what a factorization A = L S L^H with signs S that
- * are given has before its tasks and behind them
+ * are given has before its tasks and behind them, as steps of one system
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Before: the scaling of the CPU's L D L^T, which makes the largest entry of each row about one;
@@ -12,68 +12,85 @@
 
 /* Rows [row, row + PART_ROWS) of the columns [column, column + 32) of a panel, a warp's. */
 struct panel_part {
-    int64_t rows; /* of its front, in `index` */
+    int64_t place; /* of its first row, in `slot` */
     int32_t front, row, column;
 };
-enum { PART_ROWS = 64, PART_COLUMNS = 32, EQUILIBRATION_SWEEPS = 8 };
+enum {
+    PART_ROWS = 64,
+    PART_COLUMNS = 32,
+    EQUILIBRATION_SWEEPS = 8,
+    ROW_LANES = 4,  /* which sum what the parts of a row have */
+    LONG_ROW = 128, /* parts; a row that has more is a block's */
+    JUDGE_THREADS = 256
+};
 
+/* Sums |L|^2 of a row of P A P^T, without the diagonal, are formed in a fixed order, so that what
+ * comes of a pivot in doubt is the same on every run: each part of a panel leaves its sums of rows
+ * in places of their own, those of one row next to each other. */
 template <typename T> struct quasi_arguments {
     value_arguments<T> values;   /* diagonal: largest entries of the rows of the scaled matrix */
     int32_t *row_of_entry;       /* of the number of a diagonal entry, its row of P A P^T */
     real_of<T> *scale, *largest; /* n of two and of three sweeps in turn */
-    double *sum;                 /* n: of |L|^2 by rows, without the diagonal */
+    double *sum;                 /* of each row of each part, ... */
+    const uint32_t *slot;        /* ... where; */
+    const int64_t *row_sums;     /* n + 1: where those of each row of P A P^T begin */
+    const int32_t *long_row;     /* long_rows, ascending, -1 behind the last */
+    int long_rows;
     const factor_front *front;
     const panel_part *part;
     int64_t parts;
-    const int32_t *index; /* rows of all fronts */
     quasi_definite signs;
     T *panel, *pivot;    /* pivot: n of the diagonal of D, n of what is beside it */
     double least, doubt; /* pivots at most so many times what came into their rows are refused, are
                             in doubt */
 };
 
-/* An integer for the maximum of numbers that are not negative. */
+/* An integer for the maximum of numbers that are not negative.  What is there is asked of the
+ * second-level cache: the first-level one would show zero for long, and rows that very many entries
+ * have would be raised by each of them. */
 __device__ __forceinline__ void raise_to(double *largest, double v)
 {
-    if (v > *largest)
+    if (v > __ldcg(largest))
         atomicMax(reinterpret_cast<unsigned long long *>(largest),
                   (unsigned long long)__double_as_longlong(v));
 }
 __device__ __forceinline__ void raise_to(float *largest, float v)
 {
-    if (v > *largest)
+    if (v > __ldcg(largest))
         atomicMax(reinterpret_cast<unsigned *>(largest), __float_as_uint(v));
 }
 
+/* Threads have the rows or entries from `first` on in steps, as below. */
 template <typename T>
-static __global__ void quasi_begin_kernel(const __grid_constant__ quasi_arguments<T> a)
+__device__ __forceinline__ void quasi_begin(const quasi_arguments<T> &a, int64_t first,
+                                            int64_t step)
 {
-    const int first = (int)(blockIdx.x * blockDim.x + threadIdx.x),
-              step = (int)(gridDim.x * blockDim.x), n = a.values.n;
-    wait_for_kernel_before();
-    for (int k = first; k < n; k += step) {
-        a.row_of_entry[a.values.diagonal_at[k]] = k;
+    for (int64_t k = first; k < a.values.n; k += step)
         a.largest[k] = 0;
-        a.sum[k] = 0;
-    }
+}
+
+/* Of the pattern alone. */
+template <typename T>
+__device__ __forceinline__ void quasi_name_rows(const quasi_arguments<T> &a, int64_t first,
+                                                int64_t step)
+{
+    for (int64_t k = first; k < a.values.n; k += step)
+        a.row_of_entry[a.values.diagonal_at[k]] = (int32_t)k;
 }
 
 /* Sweep number q: scale factors of the sweep before and its largest entries give the next ones, and
  * these largest entries again. */
 template <typename T>
-static __global__ void quasi_sweep_kernel(const __grid_constant__ quasi_arguments<T> a, int q)
+__device__ __forceinline__ void quasi_sweep(const quasi_arguments<T> &a, int q, int64_t first,
+                                            int64_t step)
 {
     using R = real_of<T>;
     const value_arguments<T> &v = a.values;
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
-                  step = (int64_t)gridDim.x * blockDim.x;
-    wait_for_kernel_before();
+    const int64_t n = v.n;
     const bool equilibrates = scaling_of(v).equilibrates;
-    const R *const before = a.scale + (q + 1) % 2 * (int64_t)v.n, *const seen =
-                                                                      a.largest +
-                                                                      (q + 2) % 3 * (int64_t)v.n;
-    R *const largest = a.largest + q % 3 * (int64_t)v.n;
-    const auto scale_of = [&](int k) -> R {
+    const R *const before = a.scale + (q + 1) % 2 * n, *const seen = a.largest + (q + 2) % 3 * n;
+    R *const largest = a.largest + q % 3 * n;
+    const auto scale_of = [&](int64_t k) -> R {
         if (q == 0)
             return 1;
         const R most = seen[k];
@@ -87,22 +104,21 @@ static __global__ void quasi_sweep_kernel(const __grid_constant__ quasi_argument
         raise_to(largest + i, size);
         raise_to(largest + j, size);
     }
-    for (int64_t k = first; k < v.n; k += step) {
-        a.scale[q % 2 * (int64_t)v.n + k] = scale_of((int)k);
-        a.largest[(q + 1) % 3 * (int64_t)v.n + k] = 0;
+    for (int64_t k = first; k < n; k += step) {
+        a.scale[q % 2 * n + k] = scale_of(k);
+        a.largest[(q + 1) % 3 * n + k] = 0;
     }
 }
 
 /* Values, scaled by what the last sweep has left. */
 template <typename T>
-static __global__ void quasi_values_kernel(const __grid_constant__ quasi_arguments<T> a)
+__device__ __forceinline__ void quasi_values(const quasi_arguments<T> &a, int64_t first,
+                                             int64_t step)
 {
     constexpr int LAST = EQUILIBRATION_SWEEPS;
     const value_arguments<T> &v = a.values;
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
-                  step = (int64_t)gridDim.x * blockDim.x;
-    const real_of<T> *const scale = a.scale + LAST % 2 * (int64_t)v.n;
-    wait_for_kernel_before();
+    const int64_t n = v.n;
+    const real_of<T> *const scale = a.scale + LAST % 2 * n;
     for (int64_t e = first; e < v.entries; e += step) {
         const factor_source from = v.source[e];
         v.value[e] =
@@ -111,21 +127,20 @@ static __global__ void quasi_values_kernel(const __grid_constant__ quasi_argumen
     }
     for (int64_t w = first; w < v.words; w += step)
         v.word[w] = 0;
-    for (int64_t k = first; k < v.n; k += step) {
+    for (int64_t k = first; k < n; k += step) {
         v.scale[v.row_of[k]] = scale[k];
-        v.diagonal[k] = a.largest[LAST % 3 * (int64_t)v.n + k];
+        v.diagonal[k] = a.largest[LAST % 3 * n + k];
     }
 }
 
-/* Panels: L with a unit diagonal, which is not written, and D; sums of |L|^2. */
+/* Panels: L with a unit diagonal, which is not written, and D; sums of |L|^2 by rows of parts.
+ * Warps have the parts from `first` on in steps. */
 template <typename T>
-static __global__ void quasi_panels_kernel(const __grid_constant__ quasi_arguments<T> a)
+__device__ __forceinline__ void quasi_panels(const quasi_arguments<T> &a, int64_t first,
+                                             int64_t step)
 {
     using R = real_of<T>;
     const int lane = threadIdx.x % 32;
-    const int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32,
-                  step = (int64_t)gridDim.x * blockDim.x / 32;
-    wait_for_kernel_before();
     for (int64_t q = first; q < a.parts; q += step) {
         const panel_part part = a.part[q];
         const factor_front f = a.front[part.front];
@@ -157,26 +172,114 @@ static __global__ void quasi_panels_kernel(const __grid_constant__ quasi_argumen
                 }
             }
             if (i < f.m)
-                atomicAdd(a.sum + a.index[part.rows + i], sum);
+                a.sum[a.slot[part.place + half + lane]] = sum;
         }
     }
 }
 
-/* Pivots beside the magnitudes of their rows, as dense/cpu/ldlt.h has them. */
+/* A pivot beside the magnitude of its row, as dense/cpu/ldlt.h has them. */
 template <typename T>
-static __global__ void quasi_judge_kernel(const __grid_constant__ quasi_arguments<T> a)
+__device__ __forceinline__ void judge_row(const quasi_arguments<T> &a, int k, double sum)
 {
-    const int first = (int)(blockIdx.x * blockDim.x + threadIdx.x),
-              step = (int)(gridDim.x * blockDim.x);
-    wait_for_kernel_before();
-    for (int k = first; k < a.values.n; k += step) {
-        const double size = fabs((double)real_part(a.pivot[k])),
-                     magnitude = (double)a.values.diagonal[k] + a.sum[k];
-        if (!(size > a.least * magnitude && magnitude < INFINITY))
-            atomicMin(&a.values.outcome->failed, k);
-        else if (size <= a.doubt * magnitude)
-            atomicAdd(&a.values.outcome->uncertain, 1);
+    const double size = fabs((double)real_part(a.pivot[k])),
+                 magnitude = (double)a.values.diagonal[k] + sum;
+    if (!(size > a.least * magnitude && magnitude < INFINITY))
+        atomicMin(&a.values.outcome->failed, k);
+    else if (size <= a.doubt * magnitude)
+        atomicAdd(&a.values.outcome->uncertain, 1);
+}
+
+/* The sum of every `step`-th place from `first` on up to `end`. */
+static __device__ __forceinline__ double sum_of_places(const double *sum, int64_t first,
+                                                       int64_t end, int step)
+{
+    double all = 0;
+#pragma unroll 8
+    for (int64_t q = first; q < end; q += step)
+        all += sum[q];
+    return all;
+}
+
+/* Sum over `lanes` neighbouring lanes, a power of two, in the same order for each of them. */
+static __device__ __forceinline__ double sum_of_lanes(double v, int lanes)
+{
+    for (int mask = 1; mask < lanes; mask *= 2)
+        v += __shfl_xor_sync(~0u, v, mask);
+    return v;
+}
+
+/* Blocks of JUDGE_THREADS: the first ones have a long row each, the others so many short ones as
+ * they have groups of lanes. */
+template <typename T>
+__device__ __forceinline__ void quasi_judge(const quasi_arguments<T> &a, int64_t number)
+{
+    __shared__ double of_warp[JUDGE_THREADS / 32];
+    const int thread = (int)threadIdx.x;
+    if (number < a.long_rows) {
+        const int k = a.long_row[number];
+        if (k < 0)
+            return;
+        const double own = sum_of_lanes(
+            sum_of_places(a.sum, a.row_sums[k] + thread, a.row_sums[k + 1], JUDGE_THREADS), 32);
+        if (thread % 32 == 0)
+            of_warp[thread / 32] = own;
+        __syncthreads();
+        if (thread < 32) {
+            const double sum = sum_of_lanes(thread < JUDGE_THREADS / 32 ? of_warp[thread] : 0, 32);
+            if (thread == 0)
+                judge_row(a, k, sum);
+        }
+        return;
     }
+    const int64_t k = ((number - a.long_rows) * JUDGE_THREADS + thread) / ROW_LANES;
+    int64_t first = 0, end = 0;
+    if (k < a.values.n) {
+        first = a.row_sums[k];
+        end = a.row_sums[k + 1];
+    }
+    const bool is_own = k < a.values.n && end - first <= LONG_ROW;
+    const double sum =
+        sum_of_lanes(is_own ? sum_of_places(a.sum, first + thread % ROW_LANES, end, ROW_LANES) : 0,
+                     ROW_LANES);
+    if (is_own && thread % ROW_LANES == 0)
+        judge_row(a, (int)k, sum);
+}
+
+/* ---- Kernels for one system ------------------------------------------------------------------ */
+
+/* The steps, in their order; those before QUASI_PANELS go before the tasks.  Each sweep is a
+ * launch.
+ */
+enum quasi_step { QUASI_BEGIN, QUASI_SWEEP, QUASI_VALUES, QUASI_PANELS, QUASI_JUDGE };
+
+/* One step of one system, by block `number` of `blocks`. */
+template <int STEP, typename T>
+__device__ __forceinline__ void quasi_step_of(const quasi_arguments<T> &a, int sweep,
+                                              int64_t number, int64_t blocks)
+{
+    const int64_t first = number * blockDim.x + threadIdx.x, step = blocks * blockDim.x;
+    if constexpr (STEP == QUASI_BEGIN)
+        quasi_begin(a, first, step);
+    else if constexpr (STEP == QUASI_SWEEP)
+        quasi_sweep(a, sweep, first, step);
+    else if constexpr (STEP == QUASI_VALUES)
+        quasi_values(a, first, step);
+    else if constexpr (STEP == QUASI_PANELS)
+        quasi_panels(a, first / 32, step / 32);
+    else
+        quasi_judge(a, number);
+}
+
+template <int STEP, typename T>
+static __global__ void __launch_bounds__(JUDGE_THREADS)
+    quasi_kernel(const __grid_constant__ quasi_arguments<T> a, int sweep)
+{
+    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                  step = (int64_t)gridDim.x * blockDim.x;
+    wait_for_kernel_before();
+    if constexpr (STEP == QUASI_BEGIN)
+        quasi_name_rows(a, first, step);
+    quasi_step_of<STEP>(a, sweep, blockIdx.x, gridDim.x);
 }
 
 #endif

@@ -47,6 +47,70 @@ template <typename T> struct block_columns {
     }
 };
 
+/* Blocks of at most SMALL_ROWS rows, of several children at a time on their way to a warp, whose
+ * lanes have two entries of each. */
+template <typename T> struct small_blocks {
+    static constexpr int SMALL_ROWS = 10, TOGETHER = 4, EACH = 2;
+    T v[TOGETHER][EACH];
+    int at[TOGETHER][EACH]; /* in the front; -1: none */
+
+    /* Those of children first, first + 1, ... < count of the lanes. */
+    template <typename K>
+    __device__ __forceinline__ void load(const factor_arguments<T, K> &a, const factor_child &mine,
+                                         int first, int count, int ld)
+    {
+#pragma unroll
+        for (int q = 0; q < TOGETHER; q++) {
+            const int c = min(first + q, count - 1), r = __shfl_sync(~0u, mine.r, c);
+            const T *block = a.arena + __shfl_sync(~0u, mine.block, c);
+            const int32_t *position = a.position + __shfl_sync(~0u, mine.position, c);
+            const int entries = first + q < count ? r * (r + 1) / 2 : 0;
+#pragma unroll
+            for (int t = 0; t < EACH; t++) {
+                const int e = (int)threadIdx.x % 32 + 32 * t;
+                at[q][t] = -1;
+                v[q][t] = T{};
+                if (e < entries) {
+                    int j = 0, begin = 0; /* of column j of the triangle */
+                    while (begin + r - j <= e)
+                        begin += r - j++;
+                    const int i = j + e - begin;
+                    v[q][t] = block[i + j * r];
+                    at[q][t] = position[i] + position[j] * ld;
+                }
+            }
+        }
+    }
+    /* F += them, child by child. */
+    __device__ __forceinline__ void add(T *F) const
+    {
+#pragma unroll
+        for (int q = 0; q < TOGETHER; q++) {
+#pragma unroll
+            for (int t = 0; t < EACH; t++)
+                if (at[q][t] >= 0)
+                    F[at[q][t]] = F[at[q][t]] + v[q][t];
+            __syncwarp(); /* another lane may have these entries of the next child */
+        }
+    }
+};
+
+/* The same as below of children that all have such blocks, `count` of them. */
+template <typename T, typename K>
+__device__ __forceinline__ void pull_small_blocks(const factor_arguments<T, K> &a,
+                                                  const factor_child &mine, int count, T *F, int ld)
+{
+    constexpr int TOGETHER = small_blocks<T>::TOGETHER;
+    small_blocks<T> next;
+    next.load(a, mine, 0, count, ld);
+    for (int c = 0; c < count; c += TOGETHER) {
+        const small_blocks<T> now = next;
+        if (c + TOGETHER < count)
+            next.load(a, mine, c + TOGETHER, count, ld);
+        now.add(F);
+    }
+}
+
 /* F += what the children have, whose blocks have r <= 32 rows, by one warp.  Lanes hold the
  * children, the first 32 of them `begin`.  Some columns are on their way while those before them
  * are added, the next child's too. */
@@ -60,6 +124,10 @@ __device__ __forceinline__ void pull_by_warp(const factor_arguments<T, K> &a, co
         factor_child mine = begin;
         if (c0 > 0)
             mine = lane < count ? a.child[f.child + c0 + lane] : factor_child{};
+        if (count > 1 && __all_sync(~0u, lane >= count || mine.r <= small_blocks<T>::SMALL_ROWS)) {
+            pull_small_blocks(a, mine, count, F, ld);
+            continue;
+        }
         block_columns<T> next = {};
         auto load = [&](int c) {
             const int64_t from = __shfl_sync(~0u, mine.position, c);

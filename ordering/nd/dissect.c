@@ -23,6 +23,7 @@
 #define LARGE 20000
 #define LEAF 300
 #define LEAF_OF_LARGE 2000
+#define LEAF_OF_THIN 50
 #define UPPER 4 /* levels of the tree */
 #define TRIES 3
 #define TRIES_OF_LARGE 2
@@ -34,6 +35,7 @@ typedef struct part {
     int32_t n, *vertex; /* of the whole graph */
     int32_t offset;     /* of its slice of perm */
     int depth;
+    int32_t cut; /* rows of the separator that it is a side of; of the whole graph INT32_MAX */
     uint64_t seed;
 } part;
 
@@ -64,6 +66,13 @@ static libsolver_status order_leaf(dissection *d, arena *scratch, const part *p)
     return LIBSOLVER_OK;
 }
 
+/* Whether a part of so many vertices, which a separator of `cut` rows has left, is ordered by
+ * minimum degree. */
+static int is_leaf(const dissection *d, int32_t n, int32_t cut)
+{
+    return n <= (cut <= d->watch->thin && d->leaf > LEAF_OF_THIN ? LEAF_OF_THIN : d->leaf);
+}
+
 /* Bytes of the chunks in which a part of n vertices takes its memory. */
 static size_t chunk_of(int32_t n)
 {
@@ -77,8 +86,10 @@ static libsolver_status take_side(const dissection *d, arena *scratch, const par
                                   const separation *s, int side, const int32_t *number,
                                   int32_t count, int64_t edges, part *out)
 {
-    *out =
-        (part){.n = count, .depth = p->depth + 1, .seed = hash64(p->seed * 2 + (uint64_t)side + 1)};
+    *out = (part){.n = count,
+                  .depth = p->depth + 1,
+                  .cut = s->weight[SEPARATOR],
+                  .seed = hash64(p->seed * 2 + (uint64_t)side + 1)};
     out->offset = p->offset;
     out->vertex = arena_new(scratch, count, sizeof(int32_t));
     if (!out->vertex)
@@ -86,7 +97,7 @@ static libsolver_status take_side(const dissection *d, arena *scratch, const par
     for (int32_t v = 0; v < p->n; v++)
         if (s->side[v] == side)
             out->vertex[number[v]] = p->vertex[v];
-    if (count <= d->leaf)
+    if (is_leaf(d, count, out->cut))
         return LIBSOLVER_OK;
     weighted_graph *g = &out->g;
     g->start = arena_new(scratch, (int64_t)count + 1, sizeof(int64_t));
@@ -179,13 +190,12 @@ static void dissect(dissection *d, arena *scratch, const part *p)
 {
     if (atomic_load(&d->status) != LIBSOLVER_OK)
         return;
-    if (environment_cancelled(d->env) ||
-        (d->watch && d->watch->stop && atomic_load(d->watch->stop))) {
+    if (environment_cancelled(d->env) || (d->watch->stop && atomic_load(d->watch->stop))) {
         fail(d, LIBSOLVER_CANCELLED);
         return;
     }
     libsolver_status status;
-    if (p->n <= d->leaf || p->depth >= DEEPEST)
+    if (is_leaf(d, p->n, p->cut) || p->depth >= DEEPEST)
         TRY_DONE(order_leaf(d, scratch, p));
     else {
         nd_random r = {p->seed};
@@ -195,8 +205,8 @@ static void dissect(dissection *d, arena *scratch, const part *p)
             status = LIBSOLVER_OUT_OF_MEMORY;
             goto done;
         }
-        TRY_DONE(nd_bisect(scratch, &p->g, tries, d->watch ? d->watch->stop : NULL, &r, &s));
-        if (p->depth == 0 && d->watch && d->watch->separated)
+        TRY_DONE(nd_bisect(scratch, &p->g, tries, d->watch->stop, &r, &s));
+        if (p->depth == 0 && d->watch->separated)
             d->watch->separated(d->watch->user, s.weight[SEPARATOR]);
         if (s.weight[LEFT] > 0 && s.weight[RIGHT] > 0)
             TRY_DONE(divide(d, scratch, p, &s));
@@ -211,7 +221,7 @@ done:
 /* The whole graph as one part. */
 static libsolver_status whole(const graph *g, uint64_t seed, arena *scratch, part *p)
 {
-    *p = (part){.n = g->n, .seed = hash64(seed + 1)};
+    *p = (part){.n = g->n, .cut = INT32_MAX, .seed = hash64(seed + 1)};
     p->vertex = arena_new(scratch, g->n, sizeof(int32_t));
     p->g = (weighted_graph){
         .n = g->n, .start = g->start, .neighbor = g->neighbor, .weight = g->weight};
@@ -261,11 +271,13 @@ done:
     return status;
 }
 
-libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t *perm)
+libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t thin,
+                          int32_t *perm)
 {
+    const nd_watch watch = {.thin = thin};
     libsolver_status status = LIBSOLVER_OK;
 #pragma omp parallel num_threads(env->threads) if (env -> threads > 1 && g->n > TASK_LEAST)
 #pragma omp single
-    status = order_nd_watched(env, g, seed, NULL, perm);
+    status = order_nd_watched(env, g, seed, &watch, perm);
     return status;
 }

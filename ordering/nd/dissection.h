@@ -11,9 +11,9 @@ typedef struct dissection {
     const graph *g;
     int32_t *perm;
     int32_t *local;        /* g->n: of a vertex in a leaf its number there, otherwise -1 */
-    int32_t leaf;          /* parts of at most this many vertices are not dissected */
+    int32_t leaf;          /* parts of at most this many vertices are not dissected, ... */
     int32_t task;          /* parts of more are tasks of their own */
-    const nd_watch *watch; /* or NULL */
+    const nd_watch *watch; /* ... unless they are thin */
     atomic_int status;
 } dissection;
 

@@ -18,10 +18,10 @@ static libsolver_status refuse(const device_numeric *f, message *why)
                     "wait");
     if (!f->plan->values)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "values of this matrix are summed on the host");
-    if (!tree_solver_adopts_async(f->solver) || !f->tree.view.cholesky)
+    if (!tree_solver_adopts_async(f->solver))
         return FAIL(why, LIBSOLVER_NOT_BUILT,
-                    "the last factor was not made on the device, by Cholesky: there is no plan for "
-                    "one that is not waited for");
+                    "the last factor was not made on the device: there is no plan for one that is "
+                    "not waited for");
     if (f->made.perturbed > 0)
         return FAIL(why, LIBSOLVER_NOT_BUILT,
                     "the last factor, in single precision, has a larger diagonal: whether others "

@@ -74,17 +74,13 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
 static void view_device(const void *plan_, backend_device_view *view)
 {
     const device_plan *plan = plan_;
-    backend_plan_view fronts;
-    CPU->view_plan(plan->cpu, &fronts);
-    const int has_signs = fronts.fronts.signs != NULL;
     *view = (backend_device_view){.cpu = CPU,
                                   .cpu_plan = plan->cpu,
-                                  .cholesky = plan->program.nodes > 0 && !has_signs && !plan->mixed
-                                                  ? &plan->program
-                                                  : NULL,
-                                  .cpu_reason = has_signs     ? LIBSOLVER_CPU_LDLT
-                                                : plan->mixed ? LIBSOLVER_CPU_MIXED
-                                                              : plan->cpu_reason};
+                                  .program = plan->program.nodes > 0 && !plan->mixed
+                                                 ? &plan->program
+                                                 : NULL,
+                                  .cpu_reason =
+                                      plan->mixed ? LIBSOLVER_CPU_MIXED : plan->cpu_reason};
 }
 
 static void permutation(const void *plan_, int64_t *p)

@@ -10,13 +10,22 @@
 /* Random numbers of nested dissection. */
 #define ND_SEED 4321
 
+/* Longest separator of a part that is worth dissecting to the end: such parts are long and thin,
+ * and the columns of one path have to follow one another. */
+#define THIN 16
+
+int32_t candidate_thin(const choice *c)
+{
+    return c->costs->column > 0 ? THIN : 0;
+}
+
 static libsolver_status by_method(const choice *c, libsolver_ordering method, const nd_watch *watch,
                                   const graph *g, int32_t *perm)
 {
     return method == LIBSOLVER_ORDERING_AMD     ? order_amd(c->m, g, perm)
            : method == LIBSOLVER_ORDERING_METIS ? order_metis(c->m, g, perm)
            : watch                              ? order_nd_watched(c->env, g, ND_SEED, watch, perm)
-                                                : order_nd(c->env, g, ND_SEED, perm);
+                   : order_nd(c->env, g, ND_SEED, candidate_thin(c), perm);
 }
 
 /* Sets k->seconds; g: the graph whose elimination it is. */

@@ -37,6 +37,8 @@ static inline const graph *choice_graph(const choice *c)
     return c->compressed.n < 0 ? c->g : &c->compressed;
 }
 
+/* nd_watch.thin of dissections. */
+int32_t candidate_thin(const choice *c);
 /* The order by one method; watch: of nested dissection, or NULL; with it, the tasks are those of
  * the caller's team. */
 libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch,

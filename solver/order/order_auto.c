@@ -121,7 +121,8 @@ static libsolver_status find_both(race *r)
     const int later = may_be_solid(choice_graph(c));
     const nd_watch watch = {.stop = &r->stop,
                             .separated = later ? separated_first : separated,
-                            .user = r};
+                            .user = r,
+                            .thin = candidate_thin(c)};
     libsolver_status status = LIBSOLVER_OK;
 #pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
 #pragma omp single
@@ -144,7 +145,8 @@ static libsolver_status find_in_turn(race *r)
     TRY(r->amd_status);
     if (atomic_load(&r->stop))
         return LIBSOLVER_OK;
-    const nd_watch watch = {.stop = &r->stop, .separated = separated, .user = r};
+    const nd_watch watch = {
+        .stop = &r->stop, .separated = separated, .user = r, .thin = candidate_thin(c)};
     libsolver_status status = LIBSOLVER_OK;
 #pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
 #pragma omp single

@@ -38,7 +38,7 @@ static libsolver_status open_items(libsolver_batch *t, message *why)
         if (t->cpu_reason != LIBSOLVER_CPU_AS_CHOSEN)
             environment_log(env, "the batch is on the CPU: %s",
                             t->cpu_reason == LIBSOLVER_CPU_LDLT
-                                ? "the GPU has Cholesky of kind SPD alone"
+                                ? "the GPU has kinds SPD and QUASI_DEFINITE alone"
                             : t->cpu_reason == LIBSOLVER_CPU_MIXED
                                 ? "the GPU has none in mixed precision"
                                 : "too large, or triangles of a Hermitian matrix are mixed");
@@ -354,6 +354,8 @@ static libsolver_status check_refine(const libsolver_batch *t, const libsolver_l
     TRY(limits_check(limits, why));
     if (limits->history) /* items are refined side by side */
         return FAIL(why, LIBSOLVER_INVALID, "a history is of one system, not of a batch");
+    if (t->device && limits->method == LIBSOLVER_METHOD_FGMRES)
+        return FAIL(why, LIBSOLVER_NOT_BUILT, "FGMRES for a batch on the GPU");
     return LIBSOLVER_OK;
 }
 

@@ -11,7 +11,8 @@ struct batch_on_device {
     device_batch on;
     double doubt_level;
     const int32_t *row_of;
-    char *packed; /* on the host: values or vectors on their way, of all items */
+    int64_t negative; /* expected signs */
+    char *packed;     /* on the host: values or vectors on their way, of all items */
     int32_t *list;
     int *unsound;
     cholesky_outcome *outcome;
@@ -49,13 +50,13 @@ static libsolver_status make_tables(const libsolver_analysis *s, int64_t count, 
                            .n = a->n,
                            .conjugates = s->values.conjugates,
                            .is_hermitian = s->values.is_hermitian};
-    TRY(batch_tables_build(m, g->device.cholesky, &g->plan.fronts, &g->batch));
+    TRY(batch_tables_build(m, g->device.program, &g->plan.fronts, &g->batch));
     TRY(full_matrix_build(m, a, g->plan.hermitian, &g->full));
     TRY(value_sums_build(m, &s->values, a->start, &g->sums));
     g->shape = (batch_shape){.type = s->type,
                              .count = count,
                              .given = s->input.entries,
-                             .program = g->device.cholesky,
+                             .program = g->device.program,
                              .fronts = &g->plan.fronts,
                              .tables = &g->batch,
                              .full = &g->full,
@@ -70,11 +71,14 @@ int batch_fits_device(const libsolver_analysis *s, int64_t count, libsolver_cpu_
     if (!s->backend->view_device)
         return 0;
     s->backend->view_device(s->plan, &view);
-    *reason = s->options.kind != LIBSOLVER_KIND_SPD ? LIBSOLVER_CPU_LDLT : view.cpu_reason;
-    if (*reason != LIBSOLVER_CPU_AS_CHOSEN || !view.cholesky)
+    const libsolver_kind kind = s->options.kind;
+    *reason = kind == LIBSOLVER_KIND_SPD || kind == LIBSOLVER_KIND_QUASI_DEFINITE
+                  ? view.cpu_reason
+                  : LIBSOLVER_CPU_LDLT;
+    if (*reason != LIBSOLVER_CPU_AS_CHOSEN || !view.program)
         return 0;
     *reason = LIBSOLVER_CPU_SIZE;
-    if (view.cholesky->tasks * count > INT32_MAX || s->input.entries > INT32_MAX ||
+    if (view.program->tasks * count > INT32_MAX || s->input.entries > INT32_MAX ||
         s->input.a.start[s->input.a.n] > INT32_MAX || s->input.scattered)
         return 0;
     *reason = LIBSOLVER_CPU_AS_CHOSEN;
@@ -117,6 +121,8 @@ libsolver_status batch_open_on_device(libsolver_batch *t, message *why)
         status = NO_MEMORY(env, "the tables of the batch", why);
     d->doubt_level = g.plan.doubt_level;
     d->row_of = g.plan.row_of;
+    for (int32_t k = 0; g.plan.fronts.signs && k < s->input.a.n; k++)
+        d->negative += g.plan.fronts.signs[k] < 0;
     free_tables(&env->memory, &g);
     return status;
 }
@@ -212,8 +218,9 @@ static void judge(libsolver_batch *t, int64_t i, int unsound, const cholesky_out
         item->status = LIBSOLVER_NOT_POSITIVE_DEFINITE;
         item->failed_row = t->device->row_of[bad];
     } else {
-        item->kind = LIBSOLVER_KIND_SPD;
-        item->inertia = (libsolver_inertia_counts){.positive = n,
+        item->kind = t->analysis->options.kind;
+        item->inertia = (libsolver_inertia_counts){.positive = n - t->device->negative,
+                                                   .negative = t->device->negative,
                                                    .certain = o->uncertain == 0,
                                                    .smallest_pivot = o->smallest};
     }
@@ -231,7 +238,10 @@ static int64_t say(const libsolver_batch *t, int64_t number, message *why)
         else if (item->status == LIBSOLVER_INVALID)
             FAIL(why, item->status, "entries are not symmetric, or the diagonal is not real");
         else
-            FAIL(why, item->status, "the pivot of row %lld is not positive",
+            FAIL(why, item->status,
+                 t->analysis->options.expected_signs
+                     ? "the pivot of row %lld is rounding error or has not the expected sign"
+                     : "the pivot of row %lld is not positive",
                  (long long)item->failed_row);
         return t->chosen[k];
     }

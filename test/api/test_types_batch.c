@@ -73,6 +73,22 @@ static family *new_family(random_stream *r, int64_t n, int hermitian, int kind, 
     return t;
 }
 
+/* Of kind QUASI_DEFINITE the pivots have these signs. */
+static int8_t sign_of(int64_t row)
+{
+    return row % 3 == 1 ? -1 : 1;
+}
+
+/* Of definite items such as are quasi-definite. */
+static void give_signs(family *t, int view)
+{
+    for (int64_t i = 0; i < COUNT; i++) {
+        for (int64_t k = 0; k < t->n; k++)
+            t->item[i]->a[k][k] *= sign_of(k);
+        put_values(t, i, view);
+    }
+}
+
 static void free_family(family *t)
 {
     for (int64_t i = 0; i < COUNT; i++) {
@@ -102,7 +118,7 @@ static void open_session(session *s, const family *t, libsolver_kind kind, int t
     s->options.threads = threads;
     if (kind == LIBSOLVER_KIND_QUASI_DEFINITE) {
         for (int64_t k = 0; k < t->n; k++)
-            s->signs[k] = 1;
+            s->signs[k] = sign_of(k);
         s->options.expected_signs = s->signs;
     }
     assert_int_equal(libsolver_context_create(&s->options, &s->context), LIBSOLVER_OK);
@@ -272,6 +288,8 @@ static void items_are_what_they_are_alone(void **state)
                                : round % 8 == 5 ? HOLLOW
                                                 : INDEFINITE,
                                round);
+        if (kind == LIBSOLVER_KIND_QUASI_DEFINITE)
+            give_signs(t, round);
         check_all(t, kind, 1 + round % 3, round % 2);
         free_family(t);
     }
@@ -279,9 +297,8 @@ static void items_are_what_they_are_alone(void **state)
 
 /* One that is not definite and one that is not finite; the others have the same bits as without
  * them, and a later refactorization brings all of them back. */
-static void failures_are_their_own(void **state)
+static void check_failures(libsolver_kind kind)
 {
-    (void)state;
     random_stream r = random_seeded(5);
     const int view = 3;
     family *t = new_family(&r, 60, 1, POSITIVE, view);
@@ -289,7 +306,9 @@ static void failures_are_their_own(void **state)
     scalar *good = scalars(size * COUNT), *x = scalars(size * COUNT);
     libsolver_batch_item items[COUNT];
     session s;
-    open_session(&s, t, LIBSOLVER_KIND_SPD, 2);
+    if (kind == LIBSOLVER_KIND_QUASI_DEFINITE)
+        give_signs(t, view);
+    open_session(&s, t, kind, 2);
     const libsolver_batch_values values = strided(t);
     const libsolver_batch_vectors b = blocks(t, t->b, MOST_COLUMNS),
                                   gs = blocks(t, good, MOST_COLUMNS),
@@ -298,7 +317,7 @@ static void failures_are_their_own(void **state)
     insist(&s, libsolver_batch_refactorize(s.batch, &values), LIBSOLVER_OK);
     insist(&s, libsolver_batch_solve(s.batch, &b, &gs), LIBSOLVER_OK);
     const scalar before = t->item[2]->a[7][7], other = t->values[4 * t->stride + 9];
-    t->item[2]->a[7][7] = -1;
+    t->item[2]->a[7][7] = kind == LIBSOLVER_KIND_SPD ? -1 : -before;
     put_values(t, 2, view);
     t->values[4 * t->stride + 9] = (scalar)INFINITY;
     insist(&s, libsolver_batch_refactorize(s.batch, &values), LIBSOLVER_NOT_POSITIVE_DEFINITE);
@@ -315,8 +334,8 @@ static void failures_are_their_own(void **state)
                                           : i == 4 ? LIBSOLVER_NONFINITE
                                                    : LIBSOLVER_OK);
         assert_int_equal(items[i].failed_row, i == 2 ? 7 : -1);
-        assert_int_equal(items[i].kind, failed ? LIBSOLVER_KIND_AUTO : LIBSOLVER_KIND_SPD);
-        assert_int_equal(items[i].inertia.positive, failed ? 0 : t->n);
+        assert_int_equal(items[i].kind, failed ? LIBSOLVER_KIND_AUTO : kind);
+        assert_int_equal(items[i].inertia.positive + items[i].inertia.negative, failed ? 0 : t->n);
         assert_memory_equal(x + i * size, failed ? untouched : good + i * size,
                             sizeof(scalar) * (size_t)size);
     }
@@ -331,6 +350,15 @@ static void failures_are_their_own(void **state)
     free(good);
     free(x);
     free(untouched);
+}
+
+/* The CPU puts a pivot of another sign right, so that nothing fails there. */
+static void failures_are_their_own(void **state)
+{
+    (void)state;
+    check_failures(LIBSOLVER_KIND_SPD);
+    if (BACKEND == LIBSOLVER_BACKEND_GPU)
+        check_failures(LIBSOLVER_KIND_QUASI_DEFINITE);
 }
 
 /* Inactive items keep their factor and their x, whatever is wrong with what stands for them. */
@@ -503,6 +531,7 @@ static void limits_are_those_of_a_refinement(void **state)
         int64_t behind[4];
     } given = {{.steps = 3, .tolerance = 0.5}, {1, 1, 1, 1}}, bad;
     libsolver_batch_item items[COUNT], least[COUNT];
+    libsolver_batch_info info;
     session s;
     open_session(&s, t, LIBSOLVER_KIND_SPD, 1);
     const libsolver_batch_values values = strided(t);
@@ -523,6 +552,15 @@ static void limits_are_those_of_a_refinement(void **state)
     refused(&s, libsolver_batch_refine(s.batch, &bad.limits, &b, &xs, NULL), LIBSOLVER_INVALID);
     insist(&s, libsolver_batch_refine(s.batch, &given.limits, &b, &xs, NULL), LIBSOLVER_OK);
     libsolver_batch_items(s.batch, items);
+    bad = given; /* FGMRES is the CPU's, and nothing else is done in its name */
+    bad.limits.method = LIBSOLVER_METHOD_FGMRES;
+    bad.limits.tolerance = 0;
+    libsolver_batch_query(s.batch, &info);
+    if (info.backend == LIBSOLVER_BACKEND_GPU)
+        refused(&s, libsolver_batch_refine(s.batch, &bad.limits, &b, &xs, NULL),
+                LIBSOLVER_NOT_BUILT);
+    else
+        insist(&s, libsolver_batch_refine(s.batch, &bad.limits, &b, &xs, NULL), LIBSOLVER_OK);
     given.limits.until_stalled = 1;
     insist(&s, libsolver_batch_refine(s.batch, &given.limits, &b, &xs, NULL), LIBSOLVER_OK);
     libsolver_batch_items(s.batch, least);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/owned_tree.h"
+#include "problems.h"
 #include "scaled_system.h"
 #include <stdlib.h>
 
@@ -14,6 +15,13 @@ factor_pattern fronts_of(const cpu_system *s)
     backend_plan_view view;
     cpu->view_plan(s->plan, &view);
     return view.fronts;
+}
+
+pattern wide_pattern(int32_t leaves, int32_t copies)
+{
+    pattern star = problem_star(leaves + 1, leaves), a = problem_blown_up(&star, copies);
+    problem_free(&star);
+    return a;
 }
 
 factor_program program_of(cpu_system *s, const factor_tuning *tuning)

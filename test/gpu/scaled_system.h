@@ -8,17 +8,25 @@
 #include "gpu/factor/build.h"
 
 /* Fronts in shared memory as far as they fit; all in tiles; each a task; all small ones one block's
- * work. */
+ * work; with many groups and with none. */
 static const factor_tuning tunings[] = {
-    {.small_rows = 112, .blocks = 264, .bucket_part = .001, .run_seconds = 30e-6, .run_part = 0},
-    {.small_rows = 0, .blocks = 2, .bucket_part = .2, .run_seconds = 1, .run_part = 0},
-    {.small_rows = 20, .blocks = 1, .bucket_part = 0, .run_seconds = 0, .run_part = 0},
-    {.small_rows = 112, .blocks = 20, .bucket_part = 1, .run_seconds = 10, .run_part = 0},
+    {.small_rows = 112,
+     .blocks = 264,
+     .bucket_part = .001,
+     .run_seconds = 30e-6,
+     .apart = 1,
+     .wide = 3,
+     .together = 4},
+    {.small_rows = 0, .blocks = 2, .bucket_part = .2, .run_seconds = 1, .wide = 2, .together = 5},
+    {.small_rows = 20, .blocks = 1, .bucket_part = 0, .run_seconds = 0, .wide = 4, .together = 1},
+    {.small_rows = 112, .blocks = 20, .bucket_part = 1, .run_seconds = 10, .wide = INT32_MAX},
 };
 enum { TUNINGS = sizeof tunings / sizeof *tunings };
 
 /* A system with random positive definite values on this pattern, which is taken over. */
 void positive_system(cpu_system *s, random_stream *r, pattern a, int order);
+/* Leaves of `copies` rows each around a hub, which comes last: a front with very many children. */
+pattern wide_pattern(int32_t leaves, int32_t copies);
 /* Its program; tuning: NULL or as for factor_program_build. */
 factor_program program_of(cpu_system *s, const factor_tuning *tuning);
 factor_pattern fronts_of(const cpu_system *s);

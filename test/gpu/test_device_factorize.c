@@ -48,7 +48,7 @@ static scalar *device_panel(const on_device *t)
 /* Moves all that the program writes by so many scalars. */
 static void move_places(factor_program *g, int64_t scalars)
 {
-    for (int32_t q = 0; q < g->nodes; q++) {
+    for (int32_t q = 0; q < g->fronts; q++) {
         g->front[q].panel += scalars;
         g->front[q].block += scalars;
         g->front[q].inverse += (int32_t)(scalars / (FACTOR_TILE * FACTOR_TILE));
@@ -203,6 +203,55 @@ static void grids(void **state)
                             BY_DISSECTION);
             check(&t, k < 3 ? tunings + tuning : NULL, tuning);
         }
+}
+
+/* Very many children, in groups. */
+static void wide_trees(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < (small ? 2 : 12); seed++) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)seed);
+        const pattern a = wide_pattern(small ? 150 : 3000, 3 + seed % 3);
+        if (seed % 2)
+            system_build_quasi_definite(&t.s, &r, a, NATURAL, 0);
+        else
+            positive_system(&t.s, &r, a, NATURAL);
+        check(&t, seed % 6 ? tunings + seed % 6 % TUNINGS : NULL, seed);
+    }
+}
+
+static int32_t uncertain_at(on_device *t, double doubt_level)
+{
+    t->places.doubt_level = doubt_level;
+    const cholesky_outcome o = factorize(t);
+    assert_int_equal(o.failed, t->g.n);
+    return o.uncertain;
+}
+
+/* Whether a pivot is in doubt is the same on every run, to the last bit of what it is compared
+ * with: the level is found at which one more pivot of the hub's is, whose rows are in thousands of
+ * fronts. */
+static void doubt_has_the_same_bits(void **state)
+{
+    (void)state;
+    on_device t;
+    random_stream r = random_seeded(1);
+    system_build_quasi_definite(&t.s, &r, wide_pattern(small ? 100 : 4000, 3), NATURAL, 0);
+    open_device(&t, NULL);
+    double none = 0, some = 1; /* the numbers of pivots in doubt at these levels are not the same */
+    const int32_t least = uncertain_at(&t, none);
+    assert_true(uncertain_at(&t, some) > least);
+    for (double level = .5; level > none && level < some; level = none + (some - none) / 2)
+        *(uncertain_at(&t, level) > least ? &some : &none) = level;
+    const int32_t other = uncertain_at(&t, some);
+    assert_true(other > least);
+    for (int k = 0; k < (small ? 4 : 100); k++) {
+        t.places.by_levels = k % 2;
+        assert_int_equal(uncertain_at(&t, none), least);
+        assert_int_equal(uncertain_at(&t, some), other);
+    }
+    close_device(&t);
 }
 
 static void signed_systems(void **state)
@@ -458,6 +507,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(random_systems),
         cmocka_unit_test(dense_fronts),
         cmocka_unit_test(grids),
+        cmocka_unit_test(wide_trees),
+        cmocka_unit_test(doubt_has_the_same_bits),
         cmocka_unit_test(signed_systems),
         cmocka_unit_test(signs_that_are_not_so),
         cmocka_unit_test(breakdowns),

@@ -8,13 +8,15 @@
 
 enum { COLUMNS = 2, STEPS = 3 };
 
-/* Values of one pattern: definite; indefinite; with one that is not finite; definite, with an
- * inverse that grows past the guard's limit. */
+/* Values of one pattern: definite, or with the signs of its pivots as expected; indefinite, or with
+ * another sign; with one that is not finite; definite, with an inverse that grows past the guard's
+ * limit. */
 typedef enum values_kind { GOOD, INDEFINITE, NOT_FINITE, GROWING } values_kind;
 
 /* A factor and what goes with it; the same factor made with a wait. */
 typedef struct bench {
-    system_ s; /* the values given last */
+    system_ s;         /* the values given last */
+    int8_t sign[1000]; /* of quasi-definite matrices, otherwise 1 */
     libsolver_factor *f, *other;
     libsolver_workspace *w;
     libsolver_vectors b, x, on_b, on_x;
@@ -33,13 +35,14 @@ static void new_values(bench *t, values_kind kind)
     for (int32_t j = 0; j < s->n; j++)
         for (int32_t p = s->start[j]; p < s->start[j + 1]; p++) {
             const int32_t i = s->row[p];
-            s->value[p] = i == j ? scalar_diagonal(9 + random_scalar(&t->r), s->hermitian)
-                                 : random_scalar(&t->r);
+            s->value[p] = i == j
+                              ? t->sign[j] * scalar_diagonal(9 + random_scalar(&t->r), s->hermitian)
+                              : random_scalar(&t->r);
             if (kind == GROWING) /* L L^T, L with 1 and 9 beside it */
                 s->value[p] = i == j ? (j == 0 ? 1 : 82) : i == j + 1 ? 9 : 0;
         }
     if (kind == INDEFINITE)
-        s->value[s->start[s->n / 2]] = -3;
+        s->value[s->start[s->n / 2]] = -3 * t->sign[s->n / 2];
     if (kind == NOT_FINITE)
         s->value[s->start[s->n / 3] + 1] = NAN;
 }
@@ -70,6 +73,7 @@ static libsolver_options options_of(const bench *t, libsolver_kind kind, libsolv
     o.purpose = purpose;
     o.mixed = CHOICE;
     o.ordering = LIBSOLVER_ORDERING_NATURAL;
+    o.expected_signs = kind == LIBSOLVER_KIND_QUASI_DEFINITE ? t->sign : NULL;
     return o;
 }
 
@@ -82,6 +86,9 @@ static void bench_begin(bench *t, uint64_t seed, libsolver_kind kind, libsolver_
     CUDA(cudaMalloc((void **)&t->errors, COLUMNS * sizeof(double)));
     CUDA(cudaMalloc((void **)&t->status, sizeof(libsolver_status)));
     CUDA(cudaMalloc((void **)&t->solved, sizeof(libsolver_status)));
+    assert_true(t->s.n <= (int32_t)(sizeof t->sign / sizeof *t->sign));
+    for (int32_t k = 0; k < t->s.n; k++)
+        t->sign[k] = kind == LIBSOLVER_KIND_QUASI_DEFINITE && random_below(&t->r, 2) ? -1 : 1;
     new_values(t, GOOD);
     const libsolver_options o = options_of(t, kind, purpose);
     t->f = factor_of(&t->s, &o, LIBSOLVER_OK);
@@ -203,6 +210,19 @@ static void check_known(const bench *t)
     check_solution(t, &t->x);
 }
 
+/* Good values three times; the host asks after the second and third. */
+static void check_good_values(bench *t)
+{
+    for (int k = 0; k < 3; k++) {
+        new_values(t, GOOD);
+        assert_int_equal(factorize_async(t), LIBSOLVER_OK);
+        assert_int_equal(solve_async(t), LIBSOLVER_OK);
+        check_async(t);
+        if (k > 0)
+            check_known(t);
+    }
+}
+
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void the_bits_are_those_of_a_call_that_waits(void **state)
@@ -212,14 +232,7 @@ static void the_bits_are_those_of_a_call_that_waits(void **state)
         bench t;
         bench_begin(&t, seed, seed % 2 ? LIBSOLVER_KIND_AUTO : LIBSOLVER_KIND_SPD,
                     (libsolver_purpose)(seed / 2 % 3));
-        for (int k = 0; k < 3; k++) {
-            new_values(&t, GOOD);
-            assert_int_equal(factorize_async(&t), LIBSOLVER_OK);
-            assert_int_equal(solve_async(&t), LIBSOLVER_OK);
-            check_async(&t);
-            if (k > 0)
-                check_known(&t);
-        }
+        check_good_values(&t);
         bench_end(&t);
     }
 }
@@ -343,6 +356,37 @@ static void a_factor_made_again_is_the_first(void **state)
     }
 }
 
+/* With expected signs the same; a pivot of another sign is put right by the CPU, and the next
+ * factor without a wait needs one with a wait before it. */
+static void quasi_definite_factors_are_as_those_of_cholesky(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < (small ? 6 : 24); seed++) {
+        bench t;
+        bench_begin(&t, seed, LIBSOLVER_KIND_QUASI_DEFINITE, (libsolver_purpose)(seed % 3));
+        for (int round = 0; round < 2; round++) {
+            check_good_values(&t);
+            new_values(&t, INDEFINITE);
+            assert_int_equal(factorize_async(&t), LIBSOLVER_OK);
+            assert_int_equal(solve_async(&t), LIBSOLVER_OK);
+            assert_int_equal(read_status(t.status), LIBSOLVER_NOT_POSITIVE_DEFINITE);
+            check_no_solution(&t, LIBSOLVER_NOT_POSITIVE_DEFINITE);
+            const libsolver_matrix wrong = given(&t);
+            libsolver_factor_info info;
+            libsolver_info(t.f, &info);
+            assert_int_equal(libsolver_refactorize(t.other, &wrong), info.status);
+            assert_int_equal(info.backend_factorize, LIBSOLVER_BACKEND_CPU);
+            assert_int_equal(factorize_async(&t), LIBSOLVER_NOT_BUILT);
+            assert_true(libsolver_solve(t.f, &t.b, &t.x) >= 0);
+            check_solution(&t, &t.x);
+            new_values(&t, GOOD);
+            const libsolver_matrix good = given(&t);
+            assert_int_equal(libsolver_refactorize(t.f, &good), LIBSOLVER_OK);
+        }
+        bench_end(&t);
+    }
+}
+
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
 static cudaGraphExec_t capture(const bench *t, cudaGraph_t *graph)
@@ -362,10 +406,12 @@ static cudaGraphExec_t capture(const bench *t, cudaGraph_t *graph)
 static void a_graph_goes_from_values_to_solutions(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < (small ? 3 : 12); seed++) {
+    for (uint64_t seed = 0; seed < (small ? 6 : 12); seed++) {
         bench t;
         cudaGraph_t graph;
-        bench_begin(&t, seed, LIBSOLVER_KIND_SPD, (libsolver_purpose)(seed % 3));
+        const int has_signs = seed / 3 % 2 > 0;
+        bench_begin(&t, seed, has_signs ? LIBSOLVER_KIND_QUASI_DEFINITE : LIBSOLVER_KIND_SPD,
+                    (libsolver_purpose)(seed % 3));
         new_values(&t, GOOD);
         const libsolver_matrix a = given(&t); /* memory for sums is taken */
         assert_int_equal(libsolver_refactorize(t.f, &a), LIBSOLVER_OK);
@@ -383,7 +429,7 @@ static void a_graph_goes_from_values_to_solutions(void **state)
             } else {
                 check_no_solution(&t, kind == INDEFINITE ? LIBSOLVER_NOT_POSITIVE_DEFINITE
                                                          : LIBSOLVER_NONFINITE);
-                if (k == 3)
+                if (k == 3 && !has_signs) /* with signs this would make another factor */
                     assert_int_equal(libsolver_solve(t.f, &t.b, &t.x), LIBSOLVER_INVALID);
             }
             if (k == 1) { /* with a wait */
@@ -619,6 +665,7 @@ static int run(void)
         cmocka_unit_test(the_bits_are_those_of_a_call_that_waits),
         cmocka_unit_test(failures_are_told_on_the_device_and_on_the_host),
         cmocka_unit_test(a_factor_made_again_is_the_first),
+        cmocka_unit_test(quasi_definite_factors_are_as_those_of_cholesky),
         cmocka_unit_test(a_graph_goes_from_values_to_solutions),
         cmocka_unit_test(many_in_a_row_are_the_same),
         cmocka_unit_test(every_sequence_of_calls_is_right),

@@ -23,7 +23,7 @@ static int32_t *ordered(const graph *g, uint64_t seed)
 {
     int32_t *perm = malloc(sizeof(int32_t) * ((size_t)g->n + 1));
     assert_non_null(perm);
-    assert_int_equal(order_nd(&env, g, seed, perm), LIBSOLVER_OK);
+    assert_int_equal(order_nd(&env, g, seed, 0, perm), LIBSOLVER_OK);
     const char *fault = permutation_check(&env.memory, g->n, perm);
     if (fault)
         fail_msg("n = %d, seed %d: %s", g->n, (int)seed, fault);
@@ -296,7 +296,7 @@ static void each_failed_allocation_is_reported(void **state)
             for (; status == LIBSOLVER_OUT_OF_MEMORY; k++) {
                 rationed ration;
                 memory_rationed(&env.memory, &ration, k);
-                status = order_nd(&env, &g, 1, perm);
+                status = order_nd(&env, &g, 1, 0, perm);
                 assert_int_equal(env.memory.in_use, 0);
             }
             assert_int_equal(status, LIBSOLVER_OK);
@@ -327,7 +327,7 @@ static void a_cancelled_run_stops(void **state)
             env.threads = threads;
             env.cancel = stop;
             env.cancel_user = &left;
-            assert_int_equal(order_nd(&env, &g, 1, perm), LIBSOLVER_CANCELLED);
+            assert_int_equal(order_nd(&env, &g, 1, 0, perm), LIBSOLVER_CANCELLED);
             assert_int_equal(env.memory.in_use, before);
         }
     free(perm);

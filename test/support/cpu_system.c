@@ -159,7 +159,7 @@ static int32_t *order_of(cpu_system *s, int order)
     if (order == BY_DEGREE)
         assert_int_equal(order_amd(&s->env.memory, &g, perm), LIBSOLVER_OK);
     else
-        assert_int_equal(order_nd(&s->env, &g, 1, perm), LIBSOLVER_OK);
+        assert_int_equal(order_nd(&s->env, &g, 1, 0, perm), LIBSOLVER_OK);
     graph_free(&s->env.memory, &g);
     return perm;
 }

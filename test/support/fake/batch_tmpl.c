@@ -11,8 +11,14 @@ typedef struct emulated_item {
     const scalar *panel, *value;
     const real *scale; /* by rows of A */
     const batch_places *b_places, *x_places;
-    scalar *b, *x, *d, *before; /* d, before: n in the order of P A P^T */
+    scalar *b, *x, *d, *before; /* d, before: in the order of P A P^T */
 } emulated_item;
+
+/* Places of an item's d. */
+static int64_t places(const device_batch *t)
+{
+    return t->n + (int64_t)BATCH_WARPS * t->share.top;
+}
 
 static scalar *block_of(const batch_places *p, int64_t item)
 {
@@ -32,38 +38,64 @@ static emulated_item item_of(const emulated_batch *e, int64_t item)
                        .x_places = e->x,
                        .b = block_of(e->b, item),
                        .x = block_of(e->x, item),
-                       .d = (scalar *)t->work + item * t->n,
+                       .d = (scalar *)t->work + item * places(t),
                        .before = (scalar *)t->before + item * t->n};
 }
 
 static int32_t place_of(const device_batch *t, const batch_front *f, int32_t i)
 {
-    return i < f->k ? f->first + i : t->row[f->rows + i - f->k];
+    return i < f->k ? f->first + i : t->shared[f->rows + i - f->k];
 }
 
-/* d := A^-1 d of the scaled matrix. */
+static void forward(const emulated_item *e, const batch_front *f)
+{
+    const device_batch *t = e->t;
+    const scalar *panel = e->panel + f->panel;
+    for (int32_t j = 0; j < f->k; j++) {
+        const scalar z = e->d[f->first + j] /=
+            t->has_signs ? 1 : scalar_real(panel[j + (int64_t)j * f->ld]);
+        for (int32_t i = j + 1; i < f->m; i++)
+            e->d[place_of(t, f, i)] -= panel[i + (int64_t)j * f->ld] * z;
+    }
+}
+
+static void backward(const emulated_item *e, const batch_front *f)
+{
+    const device_batch *t = e->t;
+    const scalar *panel = e->panel + f->panel, *d = e->panel + t->program->panel_scalars;
+    for (int32_t j = f->k - 1; j >= 0; j--) {
+        const int32_t k = f->first + j;
+        scalar sum = t->has_signs ? e->d[k] / d[k] : e->d[k];
+        for (int32_t i = j + 1; i < f->m; i++)
+            sum -= scalar_conj(panel[i + (int64_t)j * f->ld]) * e->d[place_of(t, f, i)];
+        e->d[k] = t->has_signs ? sum : sum / scalar_real(panel[j + (int64_t)j * f->ld]);
+    }
+}
+
+/* d := A^-1 d of the scaled matrix: warps do their subtrees, here the last one first, then the top,
+ * of which each has a copy. */
 static void substitute(const emulated_item *e)
 {
     const device_batch *t = e->t;
-    for (int32_t s = 0; s < t->program->nodes; s++) {
-        const batch_front *f = &t->front[s];
-        const scalar *panel = e->panel + f->panel;
-        for (int32_t j = 0; j < f->k; j++) {
-            const scalar z = e->d[f->first + j] /= scalar_real(panel[j + (int64_t)j * f->ld]);
-            for (int32_t i = j + 1; i < f->m; i++)
-                e->d[place_of(t, f, i)] -= panel[i + (int64_t)j * f->ld] * z;
-        }
-    }
-    for (int32_t s = t->program->nodes - 1; s >= 0; s--) {
-        const batch_front *f = &t->front[s];
-        const scalar *panel = e->panel + f->panel;
-        for (int32_t j = f->k - 1; j >= 0; j--) {
-            scalar sum = e->d[f->first + j];
-            for (int32_t i = j + 1; i < f->m; i++)
-                sum -= scalar_conj(panel[i + (int64_t)j * f->ld]) * e->d[place_of(t, f, i)];
-            e->d[f->first + j] = sum / scalar_real(panel[j + (int64_t)j * f->ld]);
-        }
-    }
+    const int32_t top = t->share.top, *begin = t->share.begin;
+    scalar *copy = e->d + t->n;
+    for (int64_t q = 0; q < BATCH_WARPS * (int64_t)top; q++)
+        copy[q] = 0;
+    for (int w = BATCH_WARPS - 1; w >= 0; w--)
+        for (int32_t s = begin[w]; s < begin[w + 1]; s++)
+            forward(e, t->front + s);
+    for (int32_t q = 0; q < top; q++)
+        for (int w = 0; w < BATCH_WARPS; w++)
+            e->d[t->top_row[q]] += copy[w * top + q];
+    for (int32_t s = begin[BATCH_WARPS]; s < t->fronts; s++)
+        forward(e, t->front + s);
+    for (int32_t s = t->fronts - 1; s >= begin[BATCH_WARPS]; s--)
+        backward(e, t->front + s);
+    for (int32_t q = 0; q < BATCH_WARPS * top; q++)
+        copy[q] = e->d[t->top_row[q % top]];
+    for (int w = BATCH_WARPS - 1; w >= 0; w--)
+        for (int32_t s = begin[w + 1] - 1; s >= begin[w]; s--)
+            backward(e, t->front + s);
 }
 
 static void solve(emulated_item e, int64_t columns)

@@ -12,8 +12,14 @@ static int64_t place_tables(device_batch *t, const batch_shape *s, char *base, i
     t->sums = *s->sums;
     t->front = g->front;
     t->row = g->row;
+    t->shared = g->shared;
+    t->top_row = g->top_row;
+    t->share = g->share;
+    t->fronts = g->fronts;
     t->row_of = s->fronts->row_of;
-    t->position = s->fronts->position;
+    t->has_signs = s->fronts->signs != NULL;
+    t->index = s->fronts->index;
+    t->signs = s->fronts->signs;
     t->start = s->full->start;
     t->column = s->full->column;
     t->source = s->full->source;
@@ -27,8 +33,13 @@ static int64_t place_tables(device_batch *t, const batch_shape *s, char *base, i
     } while (0)
     PUT(t->front, g->fronts);
     PUT(t->row, g->rows);
+    PUT(t->shared, g->rows);
+    PUT(t->top_row, g->share.top);
     PUT(t->row_of, g->n);
-    PUT(t->position, s->fronts->row_start[g->fronts]);
+    if (t->has_signs) {
+        PUT(t->index, s->fronts->row_start[g->fronts]);
+        PUT(t->signs, g->n);
+    }
     PUT(t->start, (int64_t)g->n + 1);
     PUT(t->column, entries);
     PUT(t->source, entries);
@@ -45,11 +56,11 @@ static int64_t place_items(device_batch *t, const batch_shape *s, char *base)
 {
     const int64_t count = s->count, n = s->tables->n, size = type_bytes(s->type);
     int64_t at = 0;
-    t->panel_bytes = s->program->panel_scalars * size;
+    t->panel_bytes = (s->program->panel_scalars + (s->fronts->signs ? 2 * n : 0)) * size;
     t->value_bytes = s->sums->entries * size;
     t->panel = fake_place(base, &at, count * t->panel_bytes);
     t->value = fake_place(base, &at, count * t->value_bytes);
-    t->work = fake_place(base, &at, count * n * size);
+    t->work = fake_place(base, &at, count * (n + BATCH_WARPS * (int64_t)t->share.top) * size);
     t->before = fake_place(base, &at, count * n * size);
     t->block[0] = fake_place(base, &at, count * n * size);
     t->block[1] = fake_place(base, &at, count * n * size);
@@ -111,8 +122,9 @@ static void factorize_item(const device_batch *t, int64_t i, int is_unscaled, do
 {
     const int64_t reals = t->n * type_real_bytes(t->type);
     const emulated_factorization e = {.program = t->program,
-                                      .position = t->position,
                                       .row_of = t->row_of,
+                                      .index = t->index,
+                                      .signs = t->signs,
                                       .values = (char *)t->value + i * t->value_bytes,
                                       .is_unscaled = is_unscaled,
                                       .doubt_level = doubt_level,

@@ -7,10 +7,9 @@
 
 /* The program with its arrays and the pattern's at their places, which they are copied to if
  * `copies`; returns their bytes. */
-static int64_t place_program(factor_program *g, factor_pattern *p, int64_t positions, char *base,
-                             int copies)
+static int64_t place_program(factor_program *g, factor_pattern *p, char *base, int copies)
 {
-    int64_t at = 0;
+    int64_t at = 0, rows = 0;
 #define PUT(pointer, count) \
     do { \
         const int64_t bytes_ = (count) * (int64_t)sizeof *(pointer); \
@@ -19,7 +18,9 @@ static int64_t place_program(factor_program *g, factor_pattern *p, int64_t posit
             fake_copy(to_, pointer, bytes_); \
         (pointer) = to_; \
     } while (0)
-    PUT(g->front, g->nodes);
+    for (int32_t s = 0; s < g->nodes; s++)
+        rows += g->front[s].m;
+    PUT(g->front, g->fronts);
     PUT(g->child, g->children);
     PUT(g->begin, g->begins);
     PUT(g->tile_end, g->tiles);
@@ -31,9 +32,9 @@ static int64_t place_program(factor_program *g, factor_pattern *p, int64_t posit
     PUT(g->task, g->tasks);
     PUT(g->by_level, g->tasks);
     PUT(p->row_of, g->n);
-    PUT(p->position, positions);
+    PUT(g->position, g->positions);
     if (p->signs) {
-        PUT(p->index, positions);
+        PUT(p->index, rows);
         PUT(p->signs, g->n);
     }
 #undef PUT
@@ -44,7 +45,7 @@ static int64_t table_bytes(const factor_program *program, const factor_pattern *
 {
     factor_program g = *program;
     factor_pattern p = *pattern;
-    return place_program(&g, &p, pattern->row_start[program->nodes], NULL, 0) + 1;
+    return place_program(&g, &p, NULL, 0) + 1;
 }
 
 /* Outcome and scale, then room for the rest. */
@@ -77,13 +78,12 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
     const int64_t tables = table_bytes(program, pattern), workspace = workspace_bytes(&g, type);
     fake_wait(f->stream);
     f->type = type;
-    f->positions = pattern->row_start[program->nodes];
-    f->parts = pattern->signs != NULL;
+    f->signs.parts = pattern->signs != NULL;
     if (!fake_grow_buffer(&f->tables, &f->allocations, tables))
         return fake_no_memory("the program of the factorization", tables, why);
     if (!fake_grow_buffer(&f->workspace, &f->allocations, workspace))
         return fake_no_memory("the workspace of the factorization", workspace, why);
-    place_program(&g, &p, f->positions, f->tables.at, 1);
+    place_program(&g, &p, f->tables.at, 1);
     f->outcome = f->workspace.at;
     f->scale = (char *)f->workspace.at + scale_at();
     return LIBSOLVER_OK;
@@ -92,7 +92,6 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
 /* What is put on a stream. */
 typedef struct factorization {
     factor_program program;
-    int64_t positions;
     int has_signs;
     char *tables;
     libsolver_type type;
@@ -103,10 +102,9 @@ static void factorize(void *arguments)
 {
     factorization *f = arguments;
     factor_pattern p = {.signs = f->has_signs ? (const int8_t *)f->tables : NULL};
-    place_program(&f->program, &p, f->positions, f->tables, 0);
+    place_program(&f->program, &p, f->tables, 0);
     f->e.index = p.index;
     f->e.signs = p.signs;
-    f->e.position = p.position;
     f->e.row_of = p.row_of;
     f->e.program = &f->program;
     f->e.seed = fake.seed++;
@@ -124,8 +122,7 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
 {
     MAY_FAIL("launching the factorization", why);
     const factorization work = {.program = *program,
-                                .positions = f->positions,
-                                .has_signs = f->parts > 0,
+                                .has_signs = f->signs.parts > 0,
                                 .tables = f->tables.at,
                                 .type = f->type,
                                 .e = {.values = a->values,
@@ -139,7 +136,7 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                                       .scale = (void *)f->scale,
                                       .outcome = f->workspace.at}};
     fake_insist(fake_room(a->panel) >=
-                    (program->panel_scalars + (f->parts > 0 ? 2 * (int64_t)program->n : 0)) *
+                    (program->panel_scalars + (f->signs.parts > 0 ? 2 * (int64_t)program->n : 0)) *
                         type_bytes(f->type),
                 "panels need more room");
     fake_insist(!f->is_mixed || (f->type != LIBSOLVER_D && f->type != LIBSOLVER_Z && !f->parts),

@@ -57,11 +57,11 @@ typedef struct emulated_batch {
 /* A factorization. */
 typedef struct emulated_factorization {
     const factor_program *program;
-    const int32_t *position, *row_of; /* of the pattern */
-    const int32_t *index;             /* the same, read with signs alone */
-    const int8_t *signs;              /* NULL: Cholesky */
-    const void *values;               /* of A, in the order that it was analysed in */
-    int is_mixed; /* values and scale are in double precision, the rest is in single */
+    const int32_t *row_of; /* of the pattern */
+    const int32_t *index;  /* the same, read with signs alone */
+    const int8_t *signs;   /* NULL: Cholesky */
+    const void *values;    /* of A, in the order that it was analysed in */
+    int is_mixed;          /* values and scale are in double precision, the rest is in single */
     int is_unscaled;
     double shift;  /* the scaled diagonal is multiplied by 1 + shift */
     int by_levels; /* 0: by some blocks that draw tasks and wait */

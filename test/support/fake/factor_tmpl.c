@@ -280,7 +280,7 @@ static void pull(emulator *e, const factor_front *f, const target *t)
 {
     for (int32_t c = 0; c < f->children; c++) {
         const factor_child *child = e->g->child + f->child + c;
-        const int32_t *position = e->f->position + child->position;
+        const int32_t *position = e->g->position + child->position;
         int32_t i0 = 0, i1 = child->r, j0 = 0, j1 = child->r;
         if (t->row_block >= 0) {
             const int32_t *begin = e->g->begin + child->begin;
