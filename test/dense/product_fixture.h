@@ -7,6 +7,38 @@
 #include "test/dense/trsv_fixture.h"
 #include <cstring>
 
+/* What tests of large matrices are called with: small, only small cases, as under a sanitizer, or
+ * few, every seventh of those, since racecheck takes a second for each; then letters of the types,
+ * and a pattern of tests' names. */
+struct test_choice {
+    bool small = false, few = false;
+    const char *types = "dszc";
+
+    void read(int argc, char **argv)
+    {
+        few = argc > 1 && strcmp(argv[1], "few") == 0;
+        small = few || (argc > 1 && strcmp(argv[1], "small") == 0);
+        if (argc > 2)
+            types = argv[2];
+        if (argc > 3)
+            cmocka_set_test_filter(argv[3]);
+    }
+    bool passes_over(int number) const { return few && number % 7 != 0; }
+    /* call(T{}) for each of the types. */
+    template <typename Call> void each_type(Call call) const
+    {
+        for (const char *t = types; *t != '\0'; t++)
+            if (*t == 'd')
+                call(double{});
+            else if (*t == 's')
+                call(float{});
+            else if (*t == 'z')
+                call(complex_d{});
+            else
+                call(complex_s{});
+    }
+};
+
 /* op(A)(i, j), zero beyond the triangle */
 template <typename T> struct triangle_entries {
     triangle_case c;

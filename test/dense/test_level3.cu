@@ -1,8 +1,8 @@
 /* test/dense/test_level3.cu: operations on large triangles on the GPU against plain loops
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * test_level3            everything
- * test_level3 small      what a sanitizer is run on
+ * test_level3                           everything
+ * test_level3 small|few [TYPES [TEST]]  what a sanitizer is run on
  *
  * Contexts with leaves of 64 cut matrices that plain loops can do. */
 #include <csetjmp>
@@ -14,8 +14,9 @@ extern "C" {
 }
 #include "test/dense/product_fixture.h"
 #include <cstring>
+#include <thread>
 
-static bool small_only;
+static test_choice chosen;
 
 struct context {
     libsolver_dense_context *p = nullptr;
@@ -98,8 +99,10 @@ template <typename T> void sides_of_type(const context &cut, const context &whol
                 for (libsolver_side side : {LIBSOLVER_LEFT, LIBSOLVER_RIGHT}) {
                     const triangle_case c = {uplo, trans, diag};
                     number++;
+                    if (chosen.passes_over(number))
+                        continue;
                     sided_case<T>(cut, c, side, orders[number % 7], counts[number % 6]);
-                    if (small_only)
+                    if (chosen.small)
                         continue;
                     sided_case<T>(cut, c, side, orders[(number + 2) % 7], counts[(number + 1) % 6]);
                     sided_case<T>(whole, c, side, number % 3 ? 600 : 256, 67 + number);
@@ -108,10 +111,7 @@ template <typename T> void sides_of_type(const context &cut, const context &whol
 static void products_undo_solves(void **)
 {
     const context cut(64), whole(0);
-    sides_of_type<double>(cut, whole);
-    sides_of_type<float>(cut, whole);
-    sides_of_type<complex_d>(cut, whole);
-    sides_of_type<complex_s>(cut, whole);
+    chosen.each_type([&](auto zero) { sides_of_type<decltype(zero)>(cut, whole); });
 }
 
 /* trtri and lauum of a triangle. */
@@ -174,19 +174,16 @@ template <typename T> void triangles_of_type(const context &cut, const context &
     for (libsolver_storage uplo : {LIBSOLVER_LOWER, LIBSOLVER_UPPER})
         for (libsolver_diagonal diag : {LIBSOLVER_NON_UNIT, LIBSOLVER_UNIT}) {
             for (int64_t n : {1, 64, 129, 200, 333})
-                if (!small_only || n == 129 || n == 200)
+                if (!chosen.small || n == 129 || n == 200)
                     triangle_in_place<T>(cut, uplo, diag, n);
-            if (!small_only)
+            if (!chosen.small)
                 triangle_in_place<T>(whole, uplo, diag, 515);
         }
 }
 static void triangles_are_inverted_and_squared(void **)
 {
     const context cut(64), whole(0);
-    triangles_of_type<double>(cut, whole);
-    triangles_of_type<float>(cut, whole);
-    triangles_of_type<complex_d>(cut, whole);
-    triangles_of_type<complex_s>(cut, whole);
+    chosen.each_type([&](auto zero) { triangles_of_type<decltype(zero)>(cut, whole); });
 }
 
 /* Entry (i, j) of a Hermitian matrix, well conditioned. */
@@ -265,22 +262,19 @@ template <typename T> void definite_of_type(const context &cut)
 {
     for (libsolver_storage uplo : {LIBSOLVER_LOWER, LIBSOLVER_UPPER})
         for (int64_t n : {1, 63, 64, 150, 260})
-            if (!small_only || n == 150)
+            if (!chosen.small || n == 150)
                 definite_case<T>(cut, uplo, n, n == 64 ? 3 : 70, true);
 }
 static void systems_are_solved_and_inverted(void **)
 {
     const context cut(64);
-    definite_of_type<double>(cut);
-    definite_of_type<float>(cut);
-    definite_of_type<complex_d>(cut);
-    definite_of_type<complex_s>(cut);
+    chosen.each_type([&](auto zero) { definite_of_type<decltype(zero)>(cut); });
 }
 
 /* Orders that are factorized by halves, twice, and where a factorization ends. */
 static void large_factorizations_go_by_halves(void **)
 {
-    if (small_only)
+    if (chosen.small)
         return;
     const context context(0, 9000);
     for (libsolver_storage uplo : {LIBSOLVER_LOWER, LIBSOLVER_UPPER}) {
@@ -356,6 +350,61 @@ static void a_graph_gives_the_same_bits(void **)
     assert_memory_equal(x.data(), y.data(), x.size() * sizeof(double));
 }
 
+/* Threads with a context and a stream each, at once on one device, get the bits that one alone
+ * gets. */
+static void contexts_in_threads(void **)
+{
+    constexpr int THREADS = 4;
+    const int64_t n = 1100, count = chosen.small ? 70 : 200;
+    const triangle_case c = {LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT};
+    const std::vector<double> a = random_triangle<double>(c, n, n, 3);
+    padded<double> b(n, count, 0);
+    b.fill(9);
+    const device_array<double> da(a);
+    std::vector<double> results[THREADS + 1];
+    CUDA_OK(cudaDeviceSynchronize());
+    /* leaves a result of one entry where anything went wrong: cmocka's assertions are for one
+     * thread */
+    const auto work = [&](int number, int runs) {
+        const size_t bytes = b.v.size() * sizeof(double);
+        const context context(0, n);
+        const device_array<double> x(b.v.size());
+        std::vector<double> &result = results[number];
+        cudaStream_t stream;
+        bool right = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess;
+        for (int run = 0; run < runs && right; run++) {
+            std::vector<double> got(b.v.size());
+            right = cudaMemcpyAsync(x.p, b.v.data(), bytes, cudaMemcpyHostToDevice, stream) ==
+                    cudaSuccess;
+            for (auto call : {libsolver_dense_trmm, libsolver_dense_trsm, libsolver_dense_trmm})
+                right =
+                    right && call(context.p, LIBSOLVER_D, LIBSOLVER_LEFT, c.uplo, c.trans, c.diag,
+                                  n, count, nullptr, da.p, n, x.p, n, stream) == LIBSOLVER_OK;
+            right = right &&
+                    cudaMemcpyAsync(got.data(), x.p, bytes, cudaMemcpyDeviceToHost, stream) ==
+                        cudaSuccess &&
+                    cudaStreamSynchronize(stream) == cudaSuccess;
+            if (run == 0)
+                result = got;
+            right = right && memcmp(result.data(), got.data(), bytes) == 0;
+        }
+        if (!right)
+            result.assign(1, NAN);
+        cudaStreamDestroy(stream);
+    };
+    work(THREADS, 1);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < THREADS; t++)
+        threads.emplace_back(work, t, chosen.small ? 2 : 20);
+    for (auto &thread : threads)
+        thread.join();
+    for (int t = 0; t < THREADS; t++) {
+        assert_int_equal(results[t].size(), results[THREADS].size());
+        assert_memory_equal(results[t].data(), results[THREADS].data(),
+                            results[t].size() * sizeof(double));
+    }
+}
+
 static void wrong_arguments_are_refused(void **)
 {
     const libsolver_type d = LIBSOLVER_D;
@@ -427,7 +476,7 @@ int main(int argc, char **argv)
 {
     if (!gpu_present())
         return without_a_gpu();
-    small_only = argc > 1 && strcmp(argv[1], "small") == 0;
+    chosen.read(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(products_undo_solves),
@@ -436,6 +485,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(large_factorizations_go_by_halves),
         cmocka_unit_test(alpha_zero_reads_nothing),
         cmocka_unit_test(a_graph_gives_the_same_bits),
+        cmocka_unit_test(contexts_in_threads),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

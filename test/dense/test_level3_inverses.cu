@@ -2,8 +2,8 @@
  * trtri, on the GPU against plain loops
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * test_level3_inverses            everything
- * test_level3_inverses small      what a sanitizer is run on */
+ * test_level3_inverses                           everything
+ * test_level3_inverses small|few [TYPES [TEST]]  what a sanitizer is run on */
 #include <csetjmp>
 #include <cstdarg>
 #include <cstddef>
@@ -11,10 +11,9 @@
 extern "C" {
 #include <cmocka.h>
 }
-#include "test/dense/trsv_fixture.h"
-#include <cstring>
+#include "test/dense/product_fixture.h"
 
-static bool small_only;
+static test_choice chosen;
 
 struct context {
     libsolver_dense_context *p = nullptr;
@@ -133,11 +132,13 @@ template <typename T> static void cases_of_type()
                 for (libsolver_side side : {LIBSOLVER_LEFT, LIBSOLVER_RIGHT}) {
                     const triangle_case c = {uplo, trans, diag};
                     number++;
+                    if (chosen.passes_over(number))
+                        continue;
                     solved_as_by_plain_loops<T>(blocks, c, side, orders[number % 7],
                                                 counts[number % 5]);
                     solved_as_by_plain_loops<T>(halves, c, side, orders[(number + 2) % 7],
                                                 counts[(number + 1) % 5]);
-                    if (small_only)
+                    if (chosen.small)
                         continue;
                     solved_as_by_plain_loops<T>(large, c, side, 300 + number, 101);
                     solved_as_by_plain_loops<T>(largest, c, side, 550 + number, 64 + number);
@@ -145,10 +146,7 @@ template <typename T> static void cases_of_type()
 }
 static void every_case_is_solved(void **)
 {
-    cases_of_type<double>();
-    cases_of_type<float>();
-    cases_of_type<complex_d>();
-    cases_of_type<complex_s>();
+    chosen.each_type([&](auto zero) { cases_of_type<decltype(zero)>(); });
 }
 
 /* A product X(r) := inv(L(r,r)) B(r) over B(r) would read what blocks of threads before it have
@@ -158,10 +156,10 @@ static void products_are_not_made_in_place(void **)
     const context context(LIBSOLVER_DENSE_TRSM_INVERSE_BLOCKS, 256);
     for (libsolver_side side : {LIBSOLVER_LEFT, LIBSOLVER_RIGHT}) {
         system_of<double> s({LIBSOLVER_LOWER, LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_NON_UNIT}, side,
-                            512, small_only ? 300 : 40000);
+                            512, chosen.small ? 300 : 40000);
         device_array<double> da(s.a), db(s.b);
         std::vector<double> x = s.b;
-        for (int run = 0; run < (small_only ? 1 : 3); run++) {
+        for (int run = 0; run < (chosen.small ? 1 : 3); run++) {
             db.put(s.b);
             assert_int_equal(s.solve(context, da, db, nullptr, nullptr), LIBSOLVER_OK);
             CUDA_OK(cudaDeviceSynchronize());
@@ -311,7 +309,7 @@ template <typename T> static void inverses_of_type()
     for (libsolver_storage uplo : {LIBSOLVER_LOWER, LIBSOLVER_UPPER})
         for (libsolver_diagonal diag : {LIBSOLVER_NON_UNIT, LIBSOLVER_UNIT})
             for (int64_t n : {1, 64, 130, 200, 550}) {
-                if (small_only && (n > 200 || n == 64))
+                if (chosen.small && (n > 200 || n == 64))
                     continue;
                 const std::vector<T> a =
                     random_triangle<T>({uplo, LIBSOLVER_NO_TRANSPOSE, diag}, n, n + 3, (uint64_t)n);
@@ -320,17 +318,14 @@ template <typename T> static void inverses_of_type()
                     if (!(error <= 30))
                         fail_msg("%s uplo %d diag %d, order %lld: error of %g units",
                                  type_of<T>::name, uplo, diag, (long long)n, error);
-                    if (small_only)
+                    if (chosen.small)
                         break;
                 }
             }
 }
 static void triangles_are_inverted(void **)
 {
-    inverses_of_type<double>();
-    inverses_of_type<float>();
-    inverses_of_type<complex_d>();
-    inverses_of_type<complex_s>();
+    chosen.each_type([&](auto zero) { inverses_of_type<decltype(zero)>(); });
 }
 
 /* Random entries on the diagonal, too: the condition is about 2^n, and half of the blocks of 64 are
@@ -403,7 +398,7 @@ int main(int argc, char **argv)
 {
     if (!gpu_present())
         return without_a_gpu();
-    small_only = argc > 1 && strcmp(argv[1], "small") == 0;
+    chosen.read(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(every_case_is_solved),

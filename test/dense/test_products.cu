@@ -1,8 +1,8 @@
 /* test/dense/test_products.cu: products on the GPU, of every size of tiles, against plain loops
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * test_products            everything
- * test_products small      what a sanitizer is run on */
+ * test_products                           everything
+ * test_products small|few [TYPES [TEST]]  what a sanitizer is run on */
 #include <csetjmp>
 #include <cstdarg>
 #include <cstddef>
@@ -14,7 +14,7 @@ extern "C" {
 #include "test/dense/product_fixture.h"
 #include <algorithm>
 
-static bool small_only;
+static test_choice chosen;
 
 struct room : device_array<unsigned char> {
     room() : device_array<unsigned char>(std::vector<unsigned char>(PRODUCT_BYTES, 0)) {}
@@ -110,10 +110,12 @@ template <typename T> void triangles_of_type()
                 for (bool right : {false, true})
                     for (int tiles = 0; tiles < PRODUCT_TILES; tiles++) {
                         number++;
+                        if (chosen.passes_over(number))
+                            continue;
                         triangle_case_of<T>(room, {(product_tiles)tiles, 1 << number % 3},
                                             {uplo, trans, diag}, right, orders[number % 7],
                                             counts[number % 6], number % 5 < 3);
-                        if (!small_only)
+                        if (!chosen.small)
                             triangle_case_of<T>(room, {(product_tiles)tiles, 1 << number % 3},
                                                 {uplo, trans, diag}, right, number % 3 ? 600 : 1024,
                                                 67 + number, number % 4 < 2);
@@ -121,10 +123,7 @@ template <typename T> void triangles_of_type()
 }
 static void triangles_multiply_in_place(void **)
 {
-    triangles_of_type<double>();
-    triangles_of_type<float>();
-    triangles_of_type<complex_d>();
-    triangles_of_type<complex_s>();
+    chosen.each_type([&](auto zero) { triangles_of_type<decltype(zero)>(); });
 }
 
 /* op(A) of a matrix */
@@ -191,6 +190,8 @@ template <typename T> void matrices_of_type()
              {LIBSOLVER_NO_TRANSPOSE, LIBSOLVER_TRANSPOSE, LIBSOLVER_CONJUGATE_TRANSPOSE})
             for (int tiles = 0; tiles < PRODUCT_TILES; tiles++) {
                 number++;
+                if (chosen.passes_over(number))
+                    continue;
                 matrix_case_of<T>({(product_tiles)tiles, 1 << number % 3}, ta, tb,
                                   sizes[number % 5], sizes[(number + 2 + number / 5) % 5],
                                   depths[number % 6], number % 2 ? T{} : some_factor<T>(number / 2),
@@ -199,17 +200,14 @@ template <typename T> void matrices_of_type()
 }
 static void matrices_multiply(void **)
 {
-    matrices_of_type<double>();
-    matrices_of_type<float>();
-    matrices_of_type<complex_d>();
-    matrices_of_type<complex_s>();
+    chosen.each_type([&](auto zero) { matrices_of_type<decltype(zero)>(); });
 }
 
 int main(int argc, char **argv)
 {
     if (!gpu_present())
         return without_a_gpu();
-    small_only = argc > 1 && strcmp(argv[1], "small") == 0;
+    chosen.read(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(triangles_multiply_in_place),
         cmocka_unit_test(matrices_multiply),
