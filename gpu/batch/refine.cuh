@@ -73,7 +73,7 @@ __device__ __forceinline__ double measure(const batch_refine_arguments<T> &r, co
 
 /* A block for an item: its first column. */
 template <typename T>
-__global__ void __launch_bounds__(REFINE_THREADS)
+__global__ void __launch_bounds__(REFINE_THREADS, 1)
     batch_refine_kernel(const __grid_constant__ batch_refine_arguments<T> r)
 {
     __shared__ T part[REFINE_WARPS][32];

@@ -18,10 +18,10 @@ typedef struct sharing {
     const factor_front *front;
     const factor_pattern *pattern;
     int32_t nodes;
-    int64_t *seconds;     /* of each front's subtree, by a warp; ns */
+    int64_t *seconds;       /* of each front's subtree, by a warp; ns */
     int32_t *last, *before; /* child, -1: none; the sibling before */
-    int32_t *cut;         /* fronts that go to the top, in that order */
-    heap open;            /* subtrees, the longest first */
+    int32_t *cut;           /* fronts that go to the top, in that order */
+    heap open;              /* subtrees, the longest first */
 } sharing;
 
 /* Predicted ns of a front, forwards and backwards, by a warp or by a block of BATCH_WARPS. */

@@ -241,10 +241,15 @@ __device__ __forceinline__ void solve_by_block(const batch_arguments<T> &a, cons
 
 /* Items of a block, where a warp has one. */
 constexpr int ITEM_WARPS = 4;
+/* Blocks that are to fit on a multiprocessor, by their registers. */
+constexpr int solve_blocks(int warps)
+{
+    return warps == 1 ? 8 : 1;
+}
 
 /* x := A^-1 b of each item.  SHARED: x is in shared memory meanwhile. */
 template <typename T, int WARPS, bool SHARED>
-__global__ void __launch_bounds__(32 * (WARPS == 1 ? ITEM_WARPS : WARPS))
+__global__ void __launch_bounds__(32 * (WARPS == 1 ? ITEM_WARPS : WARPS), solve_blocks(WARPS))
     batch_solve_kernel(const __grid_constant__ batch_arguments<T> a)
 {
     using team = item_team<WARPS>;

@@ -90,8 +90,8 @@ static int join(const grouping *b, int32_t c, rows_together *t)
     rows_together all = {.rows = 0};
     int32_t i = 0, j = 0;
     while (i < t->rows || j < others) {
-        const int32_t row = j == others || (i < t->rows && t->row[i] < other[j]) ? t->row[i]
-                                                                                 : other[j];
+        const int32_t row =
+            j == others || (i < t->rows && t->row[i] < other[j]) ? t->row[i] : other[j];
         if (all.rows == MOST_ROWS)
             return 0;
         all.row[all.rows++] = row;
@@ -109,8 +109,8 @@ static int join(const grouping *b, int32_t c, rows_together *t)
  * is written and read for them, or twice as many. */
 static int is_full(const grouping *b, const rows_together *t)
 {
-    return t->members >= b->together && (t->members >= 2 * b->together ||
-                                         2 * t->entries >= (int64_t)t->rows * t->rows);
+    return t->members >= b->together &&
+           (t->members >= 2 * b->together || 2 * t->entries >= (int64_t)t->rows * t->rows);
 }
 
 /* The group at hand is made, or its few members are left; *count: of the children left. */
@@ -219,8 +219,8 @@ libsolver_status factor_groups_find(memory *m, const factor_pattern *p, int32_t 
                   .wide = wide,
                   .together = together < LEAST ? LEAST : together};
     const int64_t nodes = p->nodes, most = nodes + nodes / (LEAST - 1);
-    *g = (factor_groups){
-        .nodes = p->nodes, .fronts = p->nodes, .positions = p->row_start[p->nodes]};
+    *g =
+        (factor_groups){.nodes = p->nodes, .fronts = p->nodes, .positions = p->row_start[p->nodes]};
     if (most > INT32_MAX)
         return LIBSOLVER_NOT_BUILT;
     g->above = memory_new(m, most, sizeof(int32_t));
