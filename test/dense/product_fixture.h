@@ -8,7 +8,7 @@
 #include <cstring>
 
 /* What tests of large matrices are called with: small, only small cases, as under a sanitizer, or
- * few, every seventh of those, since racecheck takes a second for each; then letters of the types,
+ * few, every seventh of those, for racecheck, which is slow; then letters of the types,
  * and a pattern of tests' names. */
 struct test_choice {
     bool small = false, few = false;
