@@ -19,15 +19,51 @@ static graph graph_of(const pattern *a)
     return g;
 }
 
-static int32_t *ordered(const graph *g, uint64_t seed)
+static int32_t *ordered_thin(const graph *g, uint64_t seed, int32_t thin)
 {
     int32_t *perm = malloc(sizeof(int32_t) * ((size_t)g->n + 1));
     assert_non_null(perm);
-    assert_int_equal(order_nd(&env, g, seed, 0, perm), LIBSOLVER_OK);
+    assert_int_equal(order_nd(&env, g, seed, thin, perm), LIBSOLVER_OK);
     const char *fault = permutation_check(&env.memory, g->n, perm);
     if (fault)
         fail_msg("n = %d, seed %d: %s", g->n, (int)seed, fault);
     return perm;
+}
+
+static int32_t *ordered(const graph *g, uint64_t seed)
+{
+    return ordered_thin(g, seed, 0);
+}
+
+/* Columns of the longest path of the tree. */
+static int32_t longest_path(const pattern *a, const int32_t *perm)
+{
+    forest f;
+    assert_int_equal(forest_build(&env.memory, a, perm, &f), LIBSOLVER_OK);
+    const int32_t longest = f.chain;
+    forest_free(&env.memory, &f);
+    return longest;
+}
+
+/* A band is dissected to the end if that is asked for, a square grid as it was. */
+static void thin_parts_get_short_paths(void **state)
+{
+    (void)state;
+    pattern band = problem_grid(30000, 2, 1), square = problem_grid(150, 150, 1);
+    graph g = graph_of(&band), h = graph_of(&square);
+    int32_t *plain = ordered(&g, 1), *thin = ordered_thin(&g, 1, 16);
+    assert_in_range(longest_path(&band, thin), 1, longest_path(&band, plain) / 4);
+    free(plain);
+    free(thin);
+    plain = ordered(&h, 1);
+    thin = ordered_thin(&h, 1, 16);
+    assert_memory_equal(plain, thin, sizeof(int32_t) * (size_t)h.n);
+    free(plain);
+    free(thin);
+    graph_free(&env.memory, &g);
+    graph_free(&env.memory, &h);
+    problem_free(&band);
+    problem_free(&square);
 }
 
 static void all_kinds_of_graphs_get_permutations(void **state)
@@ -352,6 +388,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(separators_separate, fresh, print_last_seed),
         cmocka_unit_test_setup(a_grid_is_cut_across, fresh),
         cmocka_unit_test_setup_teardown(coarse_graphs_are_sums, fresh, print_last_seed),
+        cmocka_unit_test_setup(thin_parts_get_short_paths, fresh),
         cmocka_unit_test_setup(fill_on_grids_is_that_of_nested_dissection, fresh),
         cmocka_unit_test_setup(leaves_are_ordered_by_minimum_degree, fresh),
         cmocka_unit_test_setup(the_order_does_not_depend_on_threads, fresh),
