@@ -423,10 +423,11 @@ static void run_batch(inverter *t, const invert_batch *batch, random_stream *r)
         at[b] = -1;
     while (left > 0 && !t->wrong) {
         const int32_t b = (int32_t)random_below(r, blocks);
-        if (at[b] < 0 && next < batch->first + batch->count)
-            at[b] = next++;
-        if (at[b] < 0)
+        if (at[b] < 0) {
+            if (next < batch->first + batch->count)
+                at[b] = next++;
             continue;
+        }
         const invert_task *task = t->p->task + at[b];
         complain(t, stuck++ > 100000, "blocks wait for each other");
         if (done[task->group] < task->waits)
