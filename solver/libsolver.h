@@ -316,7 +316,8 @@ LIBSOLVER_API libsolver_status libsolver_refactorize_shifted(libsolver_factor *f
  * and what remains after them as for refactorize; also INVALID (no room for all tasks) and
  * NOT_BUILT (the factor is made on the CPU), after which the factor is as before.  Where this
  * factorization has ended on the CPU, as KIND_AUTO and BACKEND_AUTO allow, the factor is good,
- * *count is 0 and what is in tasks means nothing. */
+ * *count is 0 and what is in tasks means nothing.  What very many children have for a front is
+ * summed in groups first, which count as fronts without columns. */
 LIBSOLVER_API libsolver_status libsolver_refactorize_traced(libsolver_factor *factor,
                                                             const libsolver_matrix *a,
                                                             int64_t capacity,
