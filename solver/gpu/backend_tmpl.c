@@ -74,13 +74,12 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
 static void view_device(const void *plan_, backend_device_view *view)
 {
     const device_plan *plan = plan_;
-    *view = (backend_device_view){.cpu = CPU,
-                                  .cpu_plan = plan->cpu,
-                                  .program = plan->program.nodes > 0 && !plan->mixed
-                                                 ? &plan->program
-                                                 : NULL,
-                                  .cpu_reason =
-                                      plan->mixed ? LIBSOLVER_CPU_MIXED : plan->cpu_reason};
+    *view =
+        (backend_device_view){.cpu = CPU,
+                              .cpu_plan = plan->cpu,
+                              .program =
+                                  plan->program.nodes > 0 && !plan->mixed ? &plan->program : NULL,
+                              .cpu_reason = plan->mixed ? LIBSOLVER_CPU_MIXED : plan->cpu_reason};
 }
 
 static void permutation(const void *plan_, int64_t *p)

@@ -139,7 +139,8 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                     (program->panel_scalars + (f->signs.parts > 0 ? 2 * (int64_t)program->n : 0)) *
                         type_bytes(f->type),
                 "panels need more room");
-    fake_insist(!f->is_mixed || (f->type != LIBSOLVER_D && f->type != LIBSOLVER_Z && !f->parts),
+    fake_insist(!f->is_mixed ||
+                    (f->type != LIBSOLVER_D && f->type != LIBSOLVER_Z && f->signs.parts == 0),
                 "a factor in mixed precision is in single, and one by Cholesky");
     fake_insist(fake_room(a->values) >=
                     program->entries * type_bytes(f->type) * (f->is_mixed ? 2 : 1),
