@@ -248,11 +248,6 @@ static void what_the_device_cannot_do(void **state)
     assert_int_equal(factorize(&t), LIBSOLVER_OK);
     assert_int_equal(looks + t.sentences, 0);
     tear_down(&t);
-    set_up(&t, SIDE, LIBSOLVER_BACKEND_AUTO);
-    t.options.mixed = LIBSOLVER_ON;
-    assert_int_equal(factorize(&t), LIBSOLVER_OK);
-    assert_int_equal(looks + t.sentences, 0);
-    tear_down(&t);
 }
 
 int main(void)
