@@ -229,7 +229,7 @@ static libsolver_status refactorize_there(session *t)
     backend_settled outcome;
     scalar *given = give_there(t);
     const int may_be_alike = t->report.on_device && t->problem.expects_cholesky &&
-                             GPU->solves_on_device(t->numeric, t->space);
+                             !t->problem.mixed && GPU->solves_on_device(t->numeric, t->space);
     const libsolver_status status =
         GPU->refactorize(t->numeric, given, &t->report, &outcome, &t->s.why);
     fake_free(given);
