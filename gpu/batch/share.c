@@ -104,10 +104,10 @@ static void assign(sharing *b, int32_t cuts, uint8_t *part)
             push(b, s);
     while (b->open.count > 0) {
         const int32_t s = heap_pop(&b->open).number;
-        uint8_t w = 0;
-        for (uint8_t q = 1; q < BATCH_WARPS; q++)
+        int w = 0;
+        for (int q = 1; q < BATCH_WARPS; q++)
             w = load[q] < load[w] ? q : w;
-        part[s] = w;
+        part[s] = (uint8_t)w;
         load[w] += b->seconds[s];
     }
     for (int32_t s = b->nodes - 1; s >= 0; s--)
