@@ -80,6 +80,12 @@ libsolver_status NAME(gpu_refactorize_async)(void *numeric, const void *values,
     return launched;
 }
 
+/* Whether the values were not good, and so not factorized. */
+static int is_refusal(const judged_outcome *last)
+{
+    return last->status == LIBSOLVER_NONFINITE || last->status == LIBSOLVER_INVALID;
+}
+
 /* What good values have come to; the report: of a factor. */
 static backend_settled outcome_of(const device_numeric *f, const judged_outcome *last,
                                   backend_report *report)
@@ -107,7 +113,7 @@ libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend
     f->settled = last.number;
     f->given = NULL;
     f->state = on_device;
-    if (last.status == LIBSOLVER_NONFINITE || last.status == LIBSOLVER_INVALID) {
+    if (is_refusal(&last)) {
         *outcome = BACKEND_REFUSED;
         return FAIL(why, (libsolver_status)last.status, "%s",
                     last.status == LIBSOLVER_NONFINITE
@@ -144,8 +150,7 @@ libsolver_status NAME(gpu_make_alike)(device_numeric *f, const void *values, bac
         status = launch(f, values, 1, NULL, why);
     if (status == LIBSOLVER_OK)
         status = device_outcome_last(tree_solver_outcome(f->solver), &last, why);
-    const int is_refused = status == LIBSOLVER_OK &&
-                           (last.status == LIBSOLVER_NONFINITE || last.status == LIBSOLVER_INVALID);
+    const int is_refused = status == LIBSOLVER_OK && is_refusal(&last);
     if (status == LIBSOLVER_OK && !is_refused && environment_cancelled(f->env))
         status =
             FAIL(why, LIBSOLVER_CANCELLED, "%s", libsolver_status_sentence(LIBSOLVER_CANCELLED));
