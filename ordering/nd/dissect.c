@@ -27,6 +27,7 @@
 #define UPPER 4 /* levels of the tree */
 #define TRIES 3
 #define TRIES_OF_LARGE 2
+#define CROWN 2 /* levels in which the best separator is chosen on the part itself */
 
 /* A connected or unconnected part of the graph.  g.n == 0: only its vertices are listed, as it is a
  * leaf. */
@@ -205,7 +206,8 @@ static void dissect(dissection *d, arena *scratch, const part *p)
             status = LIBSOLVER_OUT_OF_MEMORY;
             goto done;
         }
-        TRY_DONE(nd_bisect(scratch, &p->g, tries, d->watch->stop, &r, &s));
+        TRY_DONE(
+            nd_bisect(scratch, &p->g, tries, p->depth < CROWN ? 2 : 1, d->watch->stop, &r, &s));
         if (p->depth == 0 && d->watch->separated)
             d->watch->separated(d->watch->user, s.weight[SEPARATOR]);
         if (s.weight[LEFT] > 0 && s.weight[RIGHT] > 0)

@@ -57,11 +57,10 @@ void nd_refine(refiner *w, const weighted_graph *g, int32_t heaviest, int passes
  * SEPARATOR. */
 void nd_grow(refiner *w, const weighted_graph *g, int32_t until, nd_random *r, separation *s);
 
-/* A separation of g.  OUT_OF_MEMORY; CANCELLED when *stop is no longer zero, unless stop is
- * NULL. */
-libsolver_status nd_bisect(arena *scratch, const weighted_graph *g, int tries,
+/* A separation of g, the best of `tries` on a coarser graph; of several the better of two rivals is
+ * chosen on g itself, or, rivals == 1, where they are tried.  OUT_OF_MEMORY; CANCELLED when *stop
+ * is no longer zero, unless stop is NULL. */
+libsolver_status nd_bisect(arena *scratch, const weighted_graph *g, int tries, int rivals,
                            const atomic_int *stop, nd_random *r, separation *s);
-/* Nonzero when a is to be preferred to b. */
-int nd_better(const separation *a, const separation *b);
 
 #endif

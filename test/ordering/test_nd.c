@@ -129,7 +129,8 @@ static void separators_separate(void **state)
         const weighted_graph w = weighted(&g, &scratch, seed % 3 ? &r : NULL);
         nd_random draws = {seed};
         separation s = {.side = arena_new(&scratch, w.n, 1)};
-        assert_int_equal(nd_bisect(&scratch, &w, 1 + (int)(seed % 3), NULL, &draws, &s),
+        assert_int_equal(nd_bisect(&scratch, &w, 1 + (int)(seed % 3), 1 + (int)(seed / 3 % 2), NULL,
+                                   &draws, &s),
                          LIBSOLVER_OK);
         int32_t weight[3] = {0, 0, 0};
         for (int32_t v = 0; v < w.n; v++) {
@@ -158,11 +159,34 @@ static void a_grid_is_cut_across(void **state)
         const weighted_graph w = weighted(&g, &scratch, NULL);
         nd_random draws = {seed};
         separation s = {.side = arena_new(&scratch, w.n, 1)};
-        assert_int_equal(nd_bisect(&scratch, &w, 3, NULL, &draws, &s), LIBSOLVER_OK);
+        assert_int_equal(nd_bisect(&scratch, &w, 3, 2, NULL, &draws, &s), LIBSOLVER_OK);
         assert_in_range(s.weight[SEPARATOR], 18, 24); /* 20 in a straight line */
         assert_in_range(s.weight[LEFT], 600, 1400);
         arena_free(&scratch);
     }
+    graph_free(&env.memory, &g);
+    problem_free(&a);
+}
+
+/* A plane of a cube with seven-point stars has 400 vertices here, a cut across its diagonal 300. */
+static void a_cube_is_cut_across_its_diagonal(void **state)
+{
+    (void)state;
+    pattern a = problem_grid(20, 20, 20);
+    graph g = graph_of(&a);
+    int across = 0;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        arena scratch;
+        arena_init(&scratch, &env.memory, 4096);
+        const weighted_graph w = weighted(&g, &scratch, NULL);
+        nd_random draws = {seed};
+        separation s = {.side = arena_new(&scratch, w.n, 1)};
+        assert_int_equal(nd_bisect(&scratch, &w, 2, 2, NULL, &draws, &s), LIBSOLVER_OK);
+        assert_in_range(s.weight[SEPARATOR], 250, 400);
+        across += s.weight[SEPARATOR] < 350;
+        arena_free(&scratch);
+    }
+    assert_in_range(across, 5, 8);
     graph_free(&env.memory, &g);
     problem_free(&a);
 }
@@ -387,6 +411,7 @@ int main(void)
                                         print_last_seed),
         cmocka_unit_test_setup_teardown(separators_separate, fresh, print_last_seed),
         cmocka_unit_test_setup(a_grid_is_cut_across, fresh),
+        cmocka_unit_test_setup(a_cube_is_cut_across_its_diagonal, fresh),
         cmocka_unit_test_setup_teardown(coarse_graphs_are_sums, fresh, print_last_seed),
         cmocka_unit_test_setup(thin_parts_get_short_paths, fresh),
         cmocka_unit_test_setup(fill_on_grids_is_that_of_nested_dissection, fresh),
