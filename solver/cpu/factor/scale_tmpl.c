@@ -13,30 +13,40 @@
 
 #define IS_SINGLE (sizeof(real) == 4)
 
+/* largest(i) := max(largest(i), v) for the entry at p of column j, v := scale(i) |a(i,j)| scale(j);
+ * returns max(own, v).  has_kept: as below. */
+static inline real count_entry(const numeric *f, int64_t p, int32_t j, int has_kept, real own,
+                               real *restrict largest)
+{
+    const cpu_plan *plan = f->plan;
+    const int32_t i = plan->a.row[p];
+    /* in this order: one factor with the entry might underflow */
+    const real v = f->scale[i] * f->scale[j] * scalar_abs(f->value[p]);
+    if (!(has_kept && plan_keeps_row(plan, j) && !plan_keeps_row(plan, i)))
+        largest[i] = v > largest[i] ? v : largest[i];
+    return v > own && !(has_kept && plan_keeps_row(plan, i) && !plan_keeps_row(plan, j)) ? v : own;
+}
+
 /* largest(i) := max_j scale(i) |a(i,j)| scale(j).  has_kept: there are rows that are not
  * eliminated, in whose columns entries do not count for the others: what a pivot only divides makes
  * no rounding errors in it. */
 static inline void maxima(numeric *f, int has_kept)
 {
-    const cpu_plan *plan = f->plan;
     const pattern *a = &f->plan->a;
-    const scalar *value = f->value;
-    const real *scale = f->scale;
     real *restrict largest = f->largest;
     memset(largest, 0, sizeof(real) * (size_t)a->n);
     for (int32_t j = 0; j < a->n; j++) {
-        const real own_scale = scale[j];
-        real own = largest[j];
-        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
-            const int32_t i = a->row[p];
-            /* in this order: one factor with the entry might underflow */
-            const real v = scale[i] * own_scale * scalar_abs(value[p]);
-            if (!(has_kept && plan_keeps_row(plan, j) && !plan_keeps_row(plan, i)))
-                largest[i] = v > largest[i] ? v : largest[i];
-            if (!(has_kept && plan_keeps_row(plan, i) && !plan_keeps_row(plan, j)))
-                own = v > own ? v : own;
+        const int64_t end = a->start[j + 1];
+        real even = 0, odd = 0; /* need not wait for each other */
+        int64_t p = a->start[j];
+        for (; p + 1 < end; p += 2) {
+            even = count_entry(f, p, j, has_kept, even, largest);
+            odd = count_entry(f, p + 1, j, has_kept, odd, largest);
         }
-        largest[j] = own;
+        if (p < end)
+            even = count_entry(f, p, j, has_kept, even, largest);
+        const real own = even > odd ? even : odd;
+        largest[j] = own > largest[j] ? own : largest[j];
     }
 }
 

@@ -17,6 +17,7 @@
  * Oishi 2005, algorithm 5.3]: then A x is S x_W in the rows W.  If all of it is zero to that
  * precision, then so is S, a random vector being in the null space of no other. */
 #include "base/hash.h"
+#include "dense/cpu/sets.h"
 #include "solver/cpu/policy/policy.h"
 #include <string.h>
 
@@ -50,6 +51,7 @@ typedef struct doubt {
     workspace *w; /* for one column; only what cpu_solve_block needs */
     double *high, *low, *residual, *residual_low; /* n PARTS each: x and A x, sums of two numbers */
     double *most, *terms;                         /* n each: largest |x| so far, |A| times it */
+    double *root;                                 /* n: of the largest entry of each row */
 } doubt;
 
 /* A random number in [1, 2), the same in every run. */
@@ -82,7 +84,7 @@ static int create(numeric *f)
         return 0;
     w->columns = 1;
     w->x = memory_new(m, n, sizeof(scalar));
-    t->high = memory_new(m, (4 * PARTS + 2) * n, sizeof(double));
+    t->high = memory_new(m, (4 * PARTS + 3) * n, sizeof(double));
     if (!w->x || !t->high)
         return 0;
     t->low = t->high + n * PARTS;
@@ -90,6 +92,7 @@ static int create(numeric *f)
     t->residual_low = t->residual + n * PARTS;
     t->most = t->residual_low + n * PARTS;
     t->terms = t->most + n;
+    t->root = t->terms + n;
     return 1;
 }
 
@@ -109,36 +112,108 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
 
 /* ---- Products to twice the precision --------------------------------------------------------- */
 
-/* high + low += x, high being the rounded sum */
-static inline void add_number(double x, double *high, double *low)
+/* high + low += x + y, y small beside x, high being the rounded sum */
+INLINE_ALWAYS void add_sum(double x, double y, double *high, double *low)
 {
     const double sum = *high + x, part = sum - *high;
-    *low += (*high - (sum - part)) + (x - part);
+    *low += ((*high - (sum - part)) + (x - part)) + y;
     *high = sum;
 }
 
 /* high + low += a (x + y), y small beside x */
-static inline void add_product(double a, double x, double y, double *high, double *low)
+INLINE_ALWAYS void add_product(double a, double x, double y, double *high, double *low)
 {
     const double product = a * x;
-    add_number(product, high, low);
-    *low += fma(a, x, -product) + a * y;
+    add_sum(product, fma(a, x, -product) + a * y, high, low);
 }
 
-/* Row i of the residual += a x(j) */
-static inline void add_entry(doubt *t, int32_t i, scalar a, int32_t j)
+/* high + low += a x, of complex numbers their PARTS.  has_low: whether x has a second part. */
+INLINE_ALWAYS void add_entry(scalar a, const double *x, const double *y, const int has_low,
+                             double *high, double *low)
 {
-    double *high = t->residual + (int64_t)i * PARTS, *low = t->residual_low + (int64_t)i * PARTS;
-    const double *x = t->high + (int64_t)j * PARTS, *y = t->low + (int64_t)j * PARTS;
+    const double none[PARTS] = {0};
+    const double *second = has_low ? y : none;
 #if SCALAR_COMPLEX
     const double re = (double)creal(a), im = (double)cimag(a);
-    add_product(re, x[0], y[0], &high[0], &low[0]);
-    add_product(-im, x[1], y[1], &high[0], &low[0]);
-    add_product(re, x[1], y[1], &high[1], &low[1]);
-    add_product(im, x[0], y[0], &high[1], &low[1]);
+    add_product(re, x[0], second[0], &high[0], &low[0]);
+    add_product(-im, x[1], second[1], &high[0], &low[0]);
+    add_product(re, x[1], second[1], &high[1], &low[1]);
+    add_product(im, x[0], second[0], &high[1], &low[1]);
 #else
-    add_product((double)a, x[0], y[0], high, low);
+    add_product((double)a, x[0], second[0], high, low);
 #endif
+}
+
+/* residual + residual_low += A x.  The sums of a column's own row stay in registers. */
+INLINE_ALWAYS void add_columns(const numeric *f, doubt *t, const int has_low)
+{
+    const pattern *a = &f->plan->a;
+    const scalar *value = f->value;
+    const real *scale = f->scale;
+    const double *x = t->high, *y = t->low;
+    double *restrict sum = t->residual, *restrict rest = t->residual_low;
+    for (int32_t j = 0; j < a->n; j++) {
+        const int64_t own = (int64_t)j * PARTS;
+        double high[PARTS], low[PARTS];
+        memcpy(high, sum + own, sizeof high);
+        memcpy(low, rest + own, sizeof low);
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int32_t i = a->row[p];
+            const int64_t other = (int64_t)i * PARTS;
+            const scalar entry = value[p] * (scale[j] * scale[i]); /* powers of two */
+            const scalar mirror = i == j ? entry : scalar_mirror(entry, f->plan->hermitian);
+            if (i != j)
+                add_entry(entry, x + own, y + own, has_low, sum + other, rest + other);
+            add_entry(mirror, x + other, y + other, has_low, high, low);
+        }
+        memcpy(sum + own, high, sizeof high);
+        memcpy(rest + own, low, sizeof low);
+    }
+}
+
+static void add_numbers(const numeric *f, doubt *t)
+{
+    add_columns(f, t, 0);
+}
+
+static void add_sums(const numeric *f, doubt *t)
+{
+    add_columns(f, t, 1);
+}
+
+#ifdef HAVE_avx2
+/* fma as an instruction instead of a call, which is exact either way */
+#define FUSED __attribute__((target("avx2,fma")))
+
+FUSED static void add_numbers_fused(const numeric *f, doubt *t)
+{
+    add_columns(f, t, 0);
+}
+
+FUSED static void add_sums_fused(const numeric *f, doubt *t)
+{
+    add_columns(f, t, 1);
+}
+#endif
+
+/* residual := A x, each row rounded once.  has_low: whether x is sums of two numbers. */
+static void multiply(const numeric *f, doubt *t, int has_low)
+{
+    const int64_t reals = (int64_t)f->plan->a.n * PARTS;
+    void (*add)(const numeric *, doubt *) = has_low ? add_sums : add_numbers;
+#ifdef HAVE_avx2
+    if (here_is_avx2())
+        add = has_low ? add_sums_fused : add_numbers_fused;
+#endif
+    memset(t->residual, 0, 2 * sizeof(double) * (size_t)reals);
+    add(f, t);
+    for (int64_t i = 0; i < reals; i++)
+        t->residual[i] += t->residual_low[i];
+}
+
+static double larger(double a, double b)
+{
+    return b > a ? b : a;
 }
 
 /* |a| of a pair of numbers */
@@ -147,46 +222,45 @@ static double size_of(const double *a)
     return SCALAR_COMPLEX ? hypot(a[0], a[PARTS - 1]) : fabs(a[0]);
 }
 
+static void find_roots(const numeric *f, doubt *t)
+{
+    for (int32_t i = 0; i < f->plan->a.n; i++)
+        t->root[i] = sqrt((double)f->largest[i]);
+}
+
 /* The largest entry of x, rows and columns being taken as if the largest entry of each row of A
  * were 1, as it nearly is unless scaling is off. */
-static double norm_of(const numeric *f, const double *x)
+static double norm_of(const numeric *f, const doubt *t)
 {
     double norm = 0;
     for (int32_t i = 0; i < f->plan->a.n; i++) {
-        const double size = size_of(x + (int64_t)i * PARTS) * sqrt((double)f->largest[i]);
+        const double size = size_of(t->high + (int64_t)i * PARTS) * t->root[i];
         if (!(size < INFINITY))
             return INFINITY;
-        norm = fmax(norm, size);
+        norm = larger(norm, size);
     }
     return norm;
 }
 
-/* residual := A x, each row rounded once;  most := max(most, |x|, FLOOR), terms := |A| most */
-static void multiply(const numeric *f, doubt *t)
+/* most := max(most, |x|, FLOOR), terms := |A| most */
+static void bound_terms(const numeric *f, doubt *t)
 {
     const pattern *a = &f->plan->a;
-    const double least = FLOOR * norm_of(f, t->high);
-    memset(t->residual, 0, 2 * sizeof(double) * PARTS * (size_t)a->n);
+    const double least = FLOOR * norm_of(f, t);
     for (int32_t i = 0; i < a->n; i++) {
-        const double size = size_of(t->high + (int64_t)i * PARTS),
-                     root = sqrt((double)f->largest[i]);
+        const double size = size_of(t->high + (int64_t)i * PARTS), root = t->root[i];
         t->most[i] = fmax(t->most[i], root > 0 ? fmax(size, least / root) : size);
         t->terms[i] = 0;
     }
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
-            const scalar entry = f->value[p] * (f->scale[j] * f->scale[i]); /* powers of two */
+            const scalar entry = f->value[p] * (f->scale[j] * f->scale[i]);
             const double size = (double)scalar_abs(entry);
-            add_entry(t, i, entry, j);
             t->terms[i] += size * t->most[j];
-            if (i != j) {
-                add_entry(t, j, scalar_mirror(entry, f->plan->hermitian), i);
+            if (i != j)
                 t->terms[j] += size * t->most[i];
-            }
         }
-    for (int64_t i = 0; i < (int64_t)a->n * PARTS; i++)
-        t->residual[i] += t->residual_low[i];
 }
 
 /* x := 0 in the rows that are not eliminated. */
@@ -214,7 +288,7 @@ static void correct(const numeric *f, doubt *t, double power)
         double *high = t->high + (int64_t)i * PARTS, *low = t->low + (int64_t)i * PARTS;
         const double part[2] = {(double)creal(t->w->x[i]), (double)cimag(t->w->x[i])};
         for (int q = 0; q < PARTS; q++) {
-            add_number(-part[q] / power, &high[q], &low[q]);
+            add_sum(-part[q] / power, 0, &high[q], &low[q]);
             const double sum = high[q] + low[q];
             low[q] -= sum - high[q];
             high[q] = sum;
@@ -237,14 +311,16 @@ static void begin(const numeric *f, doubt *t)
     correct(f, t, 1);
 }
 
-/* x := x / norm, as it comes out in working precision */
-static void normalize(const numeric *f, doubt *t, double norm)
+/* x := x times a power of two that brings its norm near 1, as it comes out in working precision.
+ * Returns its norm then. */
+static double normalize(const numeric *f, doubt *t, double norm)
 {
     const double power = power_near_one(norm);
     for (int64_t i = 0; i < (int64_t)f->plan->a.n * PARTS; i++) {
         t->high[i] = (double)(real)(t->high[i] * power);
         t->low[i] = 0;
     }
+    return sizeof(real) == sizeof(double) ? norm * power : norm_of(f, t);
 }
 
 /* Whether the errors made leave the signs of the nonzero pivots as they are. */
@@ -253,20 +329,19 @@ static libsolver_status signs_are_known(const numeric *f, int *known)
     doubt *t = f->doubt;
     double factor = INFINITY;
     begin(f, t);
-    double norm = norm_of(f, t->high);
+    double norm = norm_of(f, t);
     *known = 0;
     for (int step = 0, clear = 0;
          step < MOST_PRODUCTS && clear < 2 && norm < INFINITY && factor != 0; step++) {
         double largest = 0;
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
-        normalize(f, t, norm);
-        norm = norm_of(f, t->high);
-        multiply(f, t);
+        norm = normalize(f, t, norm);
+        multiply(f, t, 0);
         for (int64_t i = 0; i < (int64_t)f->plan->a.n * PARTS; i++)
-            largest = fmax(largest, fabs(t->residual[i]));
+            largest = larger(largest, fabs(t->residual[i]));
         correct(f, t, power_near_one(largest));
-        const double next = norm_of(f, t->high);
+        const double next = norm_of(f, t);
         factor = next / norm;
         clear = factor <= CLEARLY ? clear + 1 : 0;
         norm = next;
@@ -288,7 +363,7 @@ static void choose_vector(const numeric *f, doubt *t)
             if (v->e[i] != 0)
                 i++; /* a 2x2 pivot */
             else if (v->d[i] == 0) {
-                const double root = sqrt((double)f->largest[v->index[i]]);
+                const double root = t->root[v->index[i]];
                 t->high[(int64_t)v->index[i] * PARTS] =
                     random_number(v->index[i]) / (root > 0 ? root : 1);
             }
@@ -344,14 +419,15 @@ static libsolver_status zeros_are_known(const numeric *f, int *known)
     if (f->is_clipped || has_tiny_entries(f))
         return LIBSOLVER_OK;
     choose_vector(f, t);
-    const double longest = MOST_GROWTH * norm_of(f, t->high);
+    const double longest = MOST_GROWTH * norm_of(f, t);
     for (int step = 0, in_vain = 0; step < MOST_STEPS && in_vain < PATIENCE; step++) {
         double power = 1;
         if (environment_cancelled(f->plan->env))
             return LIBSOLVER_CANCELLED;
-        multiply(f, t);
+        bound_terms(f, t);
+        multiply(f, t, 1);
         const double now = size_of_residual(f, t, &power);
-        *known = now <= 1 && norm_of(f, t->high) <= longest;
+        *known = now <= 1 && norm_of(f, t) <= longest;
         if (now <= 1)
             return LIBSOLVER_OK;
         in_vain = now * LEAST_GAIN <= least ? 0 : in_vain + 1;
@@ -370,6 +446,7 @@ libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report)
     if (report->uncertain == 0 ? report->zero == 0 || f->single : f->single && report->zero > 0)
         return LIBSOLVER_OK;
     TRY(take_memory(f, report));
+    find_roots(f, f->doubt);
     if (report->zero > 0)
         TRY(zeros_are_known(f, &known));
     if (known && report->uncertain > 0)
