@@ -148,7 +148,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
         if constexpr (C == 1) {
             reciprocals(n, lane(), 32, scale);
 #pragma unroll 1
-            for (int first = (k - 1) / 32 * 32; first >= 0; first -= 32) {
+            for (int first = (k - 1) & ~31; first >= 0; first -= 32) {
                 const int i = min(first + lane(), k - 1);
                 const T sum = inner_product(n.panel + i * n.ld, 1, n.slot, i);
                 const T z = multiply(n.slot[i] + sum, first > 0 ? scale[1] : scale[0]);
@@ -159,7 +159,7 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
             }
         } else {
 #pragma unroll 1
-            for (int first = (k - 1) / 16 * 16; first >= 0; first -= 16) {
+            for (int first = (k - 1) & ~15; first >= 0; first -= 16) {
                 product_sum<T, 1> sum;
                 reciprocals(n, first + lane() / 4, 8, scale);
                 multiply_slots<C>(sum, n.slot, 0, min(first + 15, k), [&](int i, int c) {

@@ -5,16 +5,6 @@
 #include "base/type.h"
 #include <string.h>
 
-/* The row of the front of v that position c is; -1: none. */
-static int32_t row_of(const substitution_draft *d, int32_t v, int32_t c)
-{
-    const substitution_node *q = &d->node[v];
-    if (c >= q->first && c < q->first + q->columns)
-        return c - q->first;
-    const int32_t at = d->place[c];
-    return at >= 0 && at < q->rows && d->tree->row[q->row_start + at] == c ? q->columns + at : -1;
-}
-
 /* start(i + 1) := how many sources each row i has; then, with their sums, where they begin; at
  * last, when each has been moved on past its sources, back again. */
 static void begin_list(source_list l, int32_t front)
@@ -45,7 +35,7 @@ static libsolver_status visit_sources(const substitution_draft *d, int32_t v, so
         const source_list l = here ? *inside : outside;
         const int64_t first = here ? d->slot[child] + c->columns : packets + c->row_start;
         for (int32_t i = 0; i < c->rows; i++) {
-            const int32_t to = row_of(d, v, d->tree->row[c->row_start + i]);
+            const int32_t to = row_in_front(d->tree, d->place, v, d->tree->row[c->row_start + i]);
             if (to < 0)
                 return LIBSOLVER_INTERNAL;
             if (puts)

@@ -19,6 +19,20 @@ typedef struct piece {
     unsigned char small, inside; /* inside: of its parent's piece */
 } piece;
 
+void tree_children_find(const factor_tree *tree, const tree_children *children)
+{
+    int32_t *start = children->start;
+    memset(start, 0, ((size_t)tree->nodes + 2) * sizeof *start);
+    for (int32_t v = 0; v < tree->nodes; v++)
+        if (tree->above[v] >= 0)
+            start[tree->above[v] + 2]++;
+    for (int32_t v = 0; v < tree->nodes; v++)
+        start[v + 2] += start[v + 1];
+    for (int32_t v = 0; v < tree->nodes; v++)
+        if (tree->above[v] >= 0)
+            children->child[start[tree->above[v] + 1]++] = v;
+}
+
 int64_t bundle_node_words(int64_t columns, int64_t rows, int64_t sources)
 {
     return 1 + (int64_t)(sizeof(bundle_node) / sizeof(int32_t)) + 4 * (columns + rows) + sources;

@@ -12,6 +12,23 @@ typedef struct tree_children {
     int32_t *start, *child;
 } tree_children;
 
+/* start: nodes + 2; child: nodes. */
+void tree_children_find(const factor_tree *tree, const tree_children *children);
+
+/* The row of the front of v that position c is; -1: none.  place: n, of the rows below v their
+ * numbers, of others anything. */
+static inline int32_t row_in_front(const factor_tree *tree, const int32_t *place, int32_t v,
+                                   int32_t c)
+{
+    const int32_t columns = tree->first[v + 1] - tree->first[v], at = place[c];
+    if (c >= tree->first[v] && c < tree->first[v + 1])
+        return c - tree->first[v];
+    return at >= 0 && at < tree->row_start[v + 1] - tree->row_start[v] &&
+                   tree->row[tree->row_start[v] + at] == c
+               ? columns + at
+               : -1;
+}
+
 /* Units are numbered so that each comes behind those below it.  unit u has the nodes
  * node[start[u]] .. node[start[u + 1] - 1], by levels within it, then ascending. */
 typedef struct bundles {

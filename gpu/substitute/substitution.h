@@ -89,7 +89,8 @@ typedef struct substitution {
     int64_t rows; /* below all nodes */
     int64_t table_words;
     substitution_node *node;
-    const int32_t *row;    /* rows: positions; the tree's */
+    const int32_t *row;    /* rows: positions; the tree's, or ... */
+    int32_t *own_row;      /* ... these, where there are groups (grouped_tree.h) */
     int32_t sources;       /* rows of the fronts of large nodes */
     int32_t *source_start; /* sources + 1 */
     int32_t *source;       /* source_start[sources] */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/substitute/substitution_plan.h"
 #include "gpu/substitute/bundle_table.h"
+#include "gpu/substitute/grouped_tree.h"
 #include <string.h>
 
 /* What a plan is made from, beside the draft of its tables. */
@@ -29,19 +30,6 @@ static void set_nodes(const factor_tree *tree, const int64_t *panel_at, int32_t 
         for (int32_t c = tree->first[v]; c < tree->first[v + 1]; c++)
             owner[c] = v;
     }
-}
-
-static void find_children(const factor_tree *tree, int32_t *start, int32_t *child)
-{
-    memset(start, 0, ((size_t)tree->nodes + 2) * sizeof *start);
-    for (int32_t v = 0; v < tree->nodes; v++)
-        if (tree->above[v] >= 0)
-            start[tree->above[v] + 2]++;
-    for (int32_t v = 0; v < tree->nodes; v++)
-        start[v + 2] += start[v + 1];
-    for (int32_t v = 0; v < tree->nodes; v++)
-        if (tree->above[v] >= 0)
-            child[start[tree->above[v] + 1]++] = v;
 }
 
 /* ---- Tasks ----------------------------------------------------------------------------------- */
@@ -270,7 +258,7 @@ static libsolver_status build(memory *m, planning *p, substitution *s)
 {
     const factor_tree *tree = p->draft.tree;
     set_nodes(tree, p->draft.panel_at, p->owner, s);
-    find_children(tree, p->children.start, p->children.child);
+    tree_children_find(tree, &p->children);
     libsolver_status status = bundles_make(m, tree, &p->children, p->draft.panel_at, &p->units);
     if (status != LIBSOLVER_OK)
         return status;
@@ -285,14 +273,11 @@ static libsolver_status build(memory *m, planning *p, substitution *s)
     return take(m, sources, s) ? fill(m, p, s) : LIBSOLVER_OUT_OF_MEMORY;
 }
 
-libsolver_status substitution_build(memory *m, const factor_tree *tree, const unsigned char *joined,
-                                    const int64_t *panel_at, substitution *s)
+/* The same, of a tree with its groups. */
+static libsolver_status plan_tree(memory *m, const factor_tree *tree, const unsigned char *joined,
+                                  const int64_t *panel_at, substitution *s)
 {
     const int32_t nodes = tree->nodes;
-    *s = (substitution){
-        .n = tree->n, .nodes = nodes, .rows = tree->row_start[nodes], .row = tree->row};
-    if (substitution_packets(s) > INT32_MAX / SUBSTITUTE_COLUMNS)
-        return LIBSOLVER_INTERNAL;
     planning p = {.joined = joined,
                   .owner = memory_new(m, tree->n, sizeof(int32_t)),
                   .begin = memory_zeroed(m, nodes, sizeof(int32_t)),
@@ -302,7 +287,7 @@ libsolver_status substitution_build(memory *m, const factor_tree *tree, const un
                             .panel_at = panel_at,
                             .place = memory_new(m, tree->n, sizeof(int32_t)),
                             .slot = memory_new(m, nodes, sizeof(int32_t)),
-                            .panel = memory_new(m, nodes, sizeof(int32_t))}};
+                            .panel = memory_zeroed(m, nodes, sizeof(int32_t))}};
     s->node = memory_new(m, nodes, sizeof(substitution_node));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (s->node && p.owner && p.begin && p.children.start && p.children.child && p.draft.place &&
@@ -316,6 +301,28 @@ libsolver_status substitution_build(memory *m, const factor_tree *tree, const un
     memory_free(m, p.draft.place);
     memory_free(m, p.draft.slot);
     memory_free(m, p.draft.panel);
+    return status;
+}
+
+libsolver_status substitution_build(memory *m, const factor_tree *tree, const unsigned char *joined,
+                                    const int64_t *panel_at, substitution *s)
+{
+    grouped_tree g;
+    *s = (substitution){.n = 0};
+    libsolver_status status = grouped_tree_make(m, tree, panel_at, &g);
+    if (status == LIBSOLVER_OK) {
+        const factor_tree *t = &g.view;
+        s->n = t->n;
+        s->nodes = t->nodes;
+        s->rows = t->row_start[t->nodes];
+        s->row = t->row;
+        s->own_row = g.row;
+        g.row = NULL;
+        status = substitution_packets(s) > INT32_MAX / SUBSTITUTE_COLUMNS
+                     ? LIBSOLVER_INTERNAL
+                     : plan_tree(m, t, joined, g.panel_at, s);
+    }
+    grouped_tree_free(m, &g);
     if (status != LIBSOLVER_OK)
         substitution_free(m, s);
     return status;
@@ -324,6 +331,7 @@ libsolver_status substitution_build(memory *m, const factor_tree *tree, const un
 void substitution_free(memory *m, substitution *s)
 {
     memory_free(m, s->node);
+    memory_free(m, s->own_row);
     memory_free(m, s->source_start);
     memory_free(m, s->source);
     memory_free(m, s->table);

@@ -38,7 +38,7 @@ LIBRARY = {
     "gpu/factor": [*DEVICE, "gpu/device", "gpu/invert"],
     "gpu/invert": [*DEVICE, "dense/cpu", "gpu/device", "gpu/tree", "gpu/plan"],
     "gpu/solve": [*DEVICE, "gpu/device", "gpu/plan"],
-    "gpu/substitute": [*DEVICE, "gpu/device", "gpu/solve"],
+    "gpu/substitute": [*DEVICE, "gpu/device", "gpu/factor", "gpu/solve"],
     "gpu/packed": ["base", "gpu/device", "gpu/tree", "gpu/plan", "gpu/factor", "gpu/invert",
         "gpu/solve", "gpu/substitute"],
     "gpu/refine": [*DEVICE, "ordering", "gpu/device", "gpu/packed", "gpu/solve"],

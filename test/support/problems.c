@@ -79,6 +79,28 @@ pattern problem_star(int32_t n, int32_t hub)
     return a;
 }
 
+pattern problem_wide(int32_t leaves, int32_t hubs, random_stream *r)
+{
+    pattern a =
+        problem_new(2 * leaves + hubs, 8 * (int64_t)leaves + hubs * (int64_t)(hubs + 1) / 2);
+    int64_t nnz = 0;
+    for (int32_t j = 0; j < a.n; j++) {
+        const int is_leaf = j < 2 * leaves;
+        a.row[nnz++] = j;
+        if (is_leaf && j % 2 == 0) {
+            a.row[nnz++] = j + 1;
+            int32_t last = 2 * leaves - 1;
+            for (int q = 0; q < 4; q++)
+                if (last + 1 < a.n)
+                    a.row[nnz++] = last += 1 + random_below(r, a.n - 1 - last);
+        }
+        for (int32_t i = j + 1; !is_leaf && i < a.n; i++)
+            a.row[nnz++] = i;
+        a.start[j + 1] = nnz;
+    }
+    return a;
+}
+
 pattern problem_diagonal(int32_t n)
 {
     random_stream unused = {0};

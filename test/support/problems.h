@@ -16,6 +16,9 @@ pattern problem_grid(int32_t x, int32_t y, int32_t z);
 pattern problem_path(int32_t n);
 /* hub joined to all others */
 pattern problem_star(int32_t n, int32_t hub);
+/* Pairs of vertices, one of each joined to up to four of `hubs` vertices, which come last and are
+ * joined to one another. */
+pattern problem_wide(int32_t leaves, int32_t hubs, random_stream *r);
 pattern problem_diagonal(int32_t n);
 pattern problem_complete(int32_t n);
 /* Each vertex of b becomes `copies` vertices, joined to one another and to all copies of its
