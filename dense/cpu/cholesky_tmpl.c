@@ -40,8 +40,8 @@ static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *di
         const int done = kernels->cholesky(end - j, end - j, corner, m, diagonal + j);
         if (done < end - j)
             return j + done;
-        for (int i = end; i < m; i += TILE_ROWS) {
-            const int i1 = i + TILE_ROWS < m ? i + TILE_ROWS : m;
+        for (int i = end; i < m; i += PANEL_ROWS) {
+            const int i1 = i + PANEL_ROWS < m ? i + PANEL_ROWS : m;
 #pragma omp task if (large) firstprivate(i, i1, j, end)
             rows_below(i, i1, j0, j, end, m, panel);
         }

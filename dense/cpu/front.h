@@ -22,10 +22,12 @@
 #include "dense/cpu/contribution.h"
 #include <stdatomic.h>
 
-/* Tiles of a large front: of a block column, TILE_ROWS rows; inner products are cut after
- * TILE_INNER pivots (LDL^T only). */
+/* Tiles of a large front: of a block column, TILE_ROWS rows, and PANEL_ROWS where Cholesky divides
+ * them, as all threads wait for these; inner products are cut after TILE_INNER pivots (LDL^T
+ * only). */
 #define TILE_COLUMNS CB_BLOCK
-#define TILE_ROWS 512
+#define TILE_ROWS 256
+#define PANEL_ROWS 128
 #define TILE_INNER 256
 
 /* Columns that LDL^T factorizes with pivoting inside their block only. */
