@@ -294,15 +294,18 @@ static void launch_quasi_definite(branches *b, const factor_program *g,
 {
     const quasi_arguments<T> &a = there.quasi;
     const launch_shape rows = shape_of(g->n), entries = shape_of(g->entries);
+    launch_shape sweep = entries; /* blocks put their largest entries together: not too many */
+    if (sweep.blocks > 4 * b->multiprocessors)
+        sweep.blocks = 4 * b->multiprocessors;
     if (a.values.is_unscaled)
         launch_overlapping(b, factor_range_kernel<T, T>, entries, a.values);
-    launch_overlapping(b, quasi_kernel<QUASI_BEGIN, T>, rows, a, 0);
+    launch_overlapping(b, quasi_kernel<QUASI_BEGIN, T>, rows, a);
     for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
-        launch_overlapping(b, quasi_kernel<QUASI_SWEEP, T>, entries, a, q);
-    launch_overlapping(b, quasi_kernel<QUASI_VALUES, T>, entries, a, 0);
+        launch_overlapping(b, quasi_sweep_kernel<T>, sweep, a, q);
+    launch_overlapping(b, quasi_kernel<QUASI_VALUES, T>, entries, a);
     launch_tasks(b, g, with_signs(there), by_levels);
-    launch_overlapping(b, quasi_kernel<QUASI_PANELS, T>, shape_of(32 * a.parts), a, 0);
-    launch_overlapping(b, quasi_kernel<QUASI_JUDGE, T>, {judge_blocks(a), JUDGE_THREADS}, a, 0);
+    launch_overlapping(b, quasi_kernel<QUASI_PANELS, T>, shape_of(32 * a.parts), a);
+    launch_overlapping(b, quasi_kernel<QUASI_JUDGE, T>, {judge_blocks(a), JUDGE_THREADS}, a);
 }
 
 template <typename T, typename V>
@@ -494,13 +497,13 @@ template <typename T> struct item_launches {
         const int64_t rows = parts(a.values.n), entries = parts(a.values.entries);
         if (a.values.is_unscaled)
             launch(factor_item_values_kernel<T, true>, entries, a.values);
-        launch(quasi_items_kernel<QUASI_BEGIN, T>, rows, a, 0);
+        launch(quasi_items_kernel<QUASI_BEGIN, T>, rows, a);
         for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
-            launch(quasi_items_kernel<QUASI_SWEEP, T>, entries, a, q);
-        launch(quasi_items_kernel<QUASI_VALUES, T>, entries, a, 0);
+            launch(quasi_sweep_items_kernel<T>, entries, a, q);
+        launch(quasi_items_kernel<QUASI_VALUES, T>, entries, a);
         launch_tasks(with_signs(there));
-        launch(quasi_items_kernel<QUASI_PANELS, T>, parts(32 * a.parts), a, 0);
-        launch(quasi_items_kernel<QUASI_JUDGE, T>, judge_blocks(a), a, 0);
+        launch(quasi_items_kernel<QUASI_PANELS, T>, parts(32 * a.parts), a);
+        launch(quasi_items_kernel<QUASI_JUDGE, T>, judge_blocks(a), a);
     }
 };
 
