@@ -83,7 +83,7 @@ int session_says_what_failed(const char *said)
         {"device_values_get", "copying the values of the matrix from the device"},
         {"device_values_prepare", "copying the tables for sums of values to the device"},
         {"device_values_sum", "summing the values of the matrix on the device"},
-        {"device_values_replace", "launching the sums of values on the device"},
+        {"device_values_check", "launching the sums of values on the device"},
         {"device_outcome_open", "clearing the outcome of refactorizations"},
         {"device_outcome_watch", "copying which growths are watched to the device"},
         {"device_outcome_judge", "launching the kernel that judges a factorization"},
