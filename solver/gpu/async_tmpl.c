@@ -135,7 +135,7 @@ libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend
 static int is_to_be_made_alike(const device_numeric *f)
 {
     return f->a && !f->plan->mixed && f->state.is_on_device && f->state.is_packed && !f->trace &&
-           f->tree.view.cholesky && tree_solver_adopts_async(f->solver) &&
+           tree_solver_adopts_async(f->solver) &&
            !device_outcome_is_captured(tree_solver_outcome(f->solver)) && f->made.small == 0 &&
            f->made.uncertain == 0;
 }

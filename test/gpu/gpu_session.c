@@ -228,8 +228,8 @@ static libsolver_status refactorize_there(session *t)
 {
     backend_settled outcome;
     scalar *given = give_there(t);
-    const int may_be_alike = t->report.on_device && t->problem.expects_cholesky &&
-                             !t->problem.mixed && GPU->solves_on_device(t->numeric, t->space);
+    const int may_be_alike = t->report.on_device && is_made_there(t) && !t->problem.mixed &&
+                             GPU->solves_on_device(t->numeric, t->space);
     const libsolver_status status =
         GPU->refactorize(t->numeric, given, &t->report, &outcome, &t->s.why);
     fake_free(given);
