@@ -77,11 +77,11 @@ libsolver_status device_values_take(device_values *v, const value_map *map, cons
     return device_values_sum(v, given, shift, is_sound, why);
 }
 
-libsolver_status device_values_take_async(device_values *v, const value_map *map,
-                                          const int64_t *start, int32_t n, const void *given,
-                                          int keeps, value_flaws *flaws, message *why)
+libsolver_status device_values_check_async(device_values *v, const value_map *map,
+                                           const int64_t *start, int32_t n, const void *given,
+                                           int keeps, value_flaws *flaws, message *why)
 {
     if (!v->summed.at)
         TRY(prepare(v, map, start, n, why));
-    return device_values_replace(v, given, keeps, flaws, why);
+    return device_values_check(v, given, keeps, flaws, why);
 }

@@ -79,16 +79,21 @@ extern "C" libsolver_status device_values_get_sums(const device_values *v, void 
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* sum := the values given of each entry, one after the other. */
+/* sum := the values given of each entry, one after the other; value := sum, if that is not NULL. */
 template <typename T>
-static __global__ void sum_kernel(value_sums s, const T *given, T *sum, value_flaws *flaws)
+static __global__ void sum_kernel(value_sums s, const T *given, T *sum, T *value,
+                                  value_flaws *flaws)
 {
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
                   step = (int64_t)gridDim.x * blockDim.x;
     bool finite = true, symmetric = true;
     wait_for_kernel_before();
-    for (int64_t p = first; p < s.entries; p += step)
-        sum[p] = sum_of_entry(s, given, p, &finite, &symmetric);
+    for (int64_t p = first; p < s.entries; p += step) {
+        const T v = sum_of_entry(s, given, p, &finite, &symmetric);
+        sum[p] = v;
+        if (value)
+            value[p] = v;
+    }
     if (!finite)
         flaws->nonfinite = 1;
     if (!symmetric)
@@ -173,7 +178,7 @@ static cudaError_t sum(const device_values *v, const void *given, const void *sh
     *v->flaws = {};
     if (given)
         check(launch_kernel(sum_kernel<T>, shape_for(v->entries), stream, s,
-                            static_cast<const T *>(given), sums, v->flaws));
+                            static_cast<const T *>(given), sums, none, v->flaws));
     if (shift && s.n > 0)
         check(
             cudaMemcpyAsync(on_device, shift, (size_t)s.n * sizeof(T), cudaMemcpyDefault, stream));
@@ -202,45 +207,27 @@ extern "C" libsolver_status device_values_sum(const device_values *v, const void
     });
 }
 
-/* The values := the sums; flaws NULL: whether these are good or not. */
+/* Sums and their check. */
 template <typename T>
-static __global__ void take_kernel(const T *sum, T *value, int64_t entries,
-                                   const value_flaws *flaws)
-{
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
-                  step = (int64_t)gridDim.x * blockDim.x;
-    wait_for_kernel_before();
-    if (flaws && (flaws->nonfinite || flaws->asymmetric))
-        return;
-    for (int64_t p = first; p < entries; p += step)
-        value[p] = sum[p];
-}
-
-/* Sums, their check and the values. */
-template <typename T>
-static cudaError_t replace(const device_values *v, const void *given, bool keeps,
-                           value_flaws *flaws)
+static cudaError_t check(const device_values *v, const void *given, bool keeps, value_flaws *flaws)
 {
     const value_sums &s = v->sums;
-    T *const sums = static_cast<T *>(v->sum), *const none = nullptr;
-    cudaError_t error = launch_kernel(sum_kernel<T>, shape_for(v->entries), v->stream, s,
-                                      static_cast<const T *>(given), sums, flaws);
-    if (error == cudaSuccess && s.is_hermitian)
-        error = launch_kernel(diagonal_kernel<T>, shape_for(s.n), v->stream, s, (const T *)sums,
-                              (const T *)none, none, flaws);
-    return error == cudaSuccess
-               ? launch_kernel(take_kernel<T>, shape_for(v->entries), v->stream, (const T *)sums,
-                               static_cast<T *>(v->value.at), v->entries,
-                               (const value_flaws *)(keeps ? flaws : nullptr))
+    T *const sums = static_cast<T *>(v->sum), *const none = nullptr,
+             *const value = keeps ? none : static_cast<T *>(v->value.at);
+    const cudaError_t error = launch_kernel(sum_kernel<T>, shape_for(v->entries), v->stream, s,
+                                            static_cast<const T *>(given), sums, value, flaws);
+    return error == cudaSuccess && s.is_hermitian
+               ? launch_kernel(diagonal_kernel<T>, shape_for(s.n), v->stream, s, (const T *)sums,
+                               (const T *)none, none, flaws)
                : error;
 }
 
-extern "C" libsolver_status device_values_replace(const device_values *v, const void *given,
-                                                  int keeps, value_flaws *flaws, message *why)
+extern "C" libsolver_status device_values_check(const device_values *v, const void *given,
+                                                int keeps, value_flaws *flaws, message *why)
 {
     const current_device here(v->device);
     return with_type(v->type, [&](auto one) {
-        return LAUNCH_STATUS(replace<decltype(one)>(v, given, keeps, flaws),
+        return LAUNCH_STATUS(check<decltype(one)>(v, given, keeps != 0, flaws),
                              "launching the sums of values on the device", why);
     });
 }

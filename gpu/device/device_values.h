@@ -70,12 +70,13 @@ libsolver_status device_values_put(const device_values *v, const void *values, m
 libsolver_status device_values_take(device_values *v, const value_map *map, const int64_t *start,
                                     int32_t n, const void *given, const void *shift, int *is_sound,
                                     message *why);
-/* The same without a shift and without a wait: *flaws, on the device, is set but never cleared, and
- * the values are replaced, with keeps only where it is clear.  The first call of either takes
- * memory and waits for that. */
-libsolver_status device_values_take_async(device_values *v, const value_map *map,
-                                          const int64_t *start, int32_t n, const void *given,
-                                          int keeps, value_flaws *flaws, message *why);
+/* Sums without a shift and their check, without a wait: *flaws, on the device, is set but never
+ * cleared.  The values are replaced; with keeps they stay, and whoever reads them next is to take
+ * the sums where *flaws is clear (value_change).  The first call of either takes memory and waits
+ * for that. */
+libsolver_status device_values_check_async(device_values *v, const value_map *map,
+                                           const int64_t *start, int32_t n, const void *given,
+                                           int keeps, value_flaws *flaws, message *why);
 /* To host memory: what is factorized; the sums without a shift.  Waits. */
 libsolver_status device_values_get(const device_values *v, void *values, message *why);
 libsolver_status device_values_get_sums(const device_values *v, void *values, message *why);
@@ -87,8 +88,8 @@ libsolver_status device_values_prepare(device_values *v, const value_sums *sums,
                                        message *why);
 libsolver_status device_values_sum(const device_values *v, const void *given, const void *shift,
                                    int *is_sound, message *why);
-libsolver_status device_values_replace(const device_values *v, const void *given, int keeps,
-                                       value_flaws *flaws, message *why);
+libsolver_status device_values_check(const device_values *v, const void *given, int keeps,
+                                     value_flaws *flaws, message *why);
 
 #ifdef __cplusplus
 }

@@ -56,6 +56,25 @@ __device__ __forceinline__ T sum_of_entry(const value_sums &s, const T *given, i
     return lower;
 }
 
+/* Values that take the place of others, unless something is wrong with them; from NULL: there are
+ * none. */
+template <typename T> struct value_change {
+    const T *from;
+    T *to;
+    int64_t entries;
+    const value_flaws *flaws;
+};
+
+/* Threads have the values from `first` on in steps. */
+template <typename T>
+__device__ __forceinline__ void take_values(const value_change<T> &c, int64_t first, int64_t step)
+{
+    if (!c.from || c.flaws->nonfinite || c.flaws->asymmetric)
+        return;
+    for (int64_t p = first; p < c.entries; p += step)
+        c.to[p] = c.from[p];
+}
+
 /* The tables on the device, or their places there; given: values. */
 static inline value_sums put_value_sums(uploader *u, const value_sums *s, int64_t given)
 {

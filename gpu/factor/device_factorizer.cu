@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/factor/device_factorizer.h"
 #include "base/type.h"
+#include "gpu/device/value_sums.cuh"
 #include "gpu/factor/items.cuh"
 #include "gpu/factor/places.cuh"
 #include <cstring>
@@ -127,7 +128,7 @@ struct branches {
     cudaEvent_t event[COUNT] = {};
     cudaError_t error = cudaSuccess;
 
-    explicit branches(cudaStream_t given) : are_own(false)
+    explicit branches(cudaStream_t given) : are_own(false), overlaps(true)
     {
         stream[0] = given;
         count_multiprocessors();
@@ -294,15 +295,29 @@ static void launch_quasi_definite(branches *b, const factor_program *g,
 {
     const quasi_arguments<T> &a = there.quasi;
     const launch_shape rows = shape_of(g->n), entries = shape_of(g->entries);
+    launch_shape sweep = entries; /* blocks put their largest entries together: not too many */
+    if (sweep.blocks > 4 * b->multiprocessors)
+        sweep.blocks = 4 * b->multiprocessors;
     if (a.values.is_unscaled)
         launch_overlapping(b, factor_range_kernel<T, T>, entries, a.values);
-    launch_overlapping(b, quasi_kernel<QUASI_BEGIN, T>, rows, a, 0);
+    launch_overlapping(b, quasi_kernel<QUASI_BEGIN, T>, rows, a);
     for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
-        launch_overlapping(b, quasi_kernel<QUASI_SWEEP, T>, entries, a, q);
-    launch_overlapping(b, quasi_kernel<QUASI_VALUES, T>, entries, a, 0);
+        launch_overlapping(b, quasi_sweep_kernel<T>, sweep, a, q);
+    launch_overlapping(b, quasi_kernel<QUASI_VALUES, T>, entries, a);
     launch_tasks(b, g, with_signs(there), by_levels);
-    launch_overlapping(b, quasi_kernel<QUASI_PANELS, T>, shape_of(32 * a.parts), a, 0);
-    launch_overlapping(b, quasi_kernel<QUASI_JUDGE, T>, {judge_blocks(a), JUDGE_THREADS}, a, 0);
+    launch_overlapping(b, quasi_kernel<QUASI_PANELS, T>, shape_of(32 * a.parts), a);
+    launch_overlapping(b, quasi_kernel<QUASI_JUDGE, T>, {judge_blocks(a), JUDGE_THREADS}, a);
+}
+
+/* Nothing is known of the outcome, and values that are new are taken. */
+template <typename V>
+static __global__ void factor_begin_kernel(gathered_outcome *o, int n, value_change<V> change)
+{
+    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    wait_for_kernel_before();
+    if (first == 0)
+        *o = begun_outcome(n);
+    take_values(change, first, (int64_t)gridDim.x * blockDim.x);
 }
 
 template <typename T, typename V>
@@ -310,7 +325,10 @@ static void launch_factorization(branches *b, const device_factorizer *f, const 
                                  const factorizer_arguments *given)
 {
     const factor_places<T, V> there = places_of<T, V>(f, g, given);
-    launch_overlapping(b, factor_begin_kernel, {1, 1}, there.values.outcome, g->n);
+    const value_change<V> change = {static_cast<const V *>(given->fresh),
+                                    static_cast<V *>(given->values), g->entries, given->flaws};
+    launch_overlapping(b, factor_begin_kernel<V>, shape_of(change.from ? g->entries : 1),
+                       there.values.outcome, g->n, change);
     if constexpr (std::is_same_v<T, V>)
         if (f->signs.parts > 0)
             return launch_quasi_definite(b, g, there, given->by_levels);
@@ -345,11 +363,30 @@ static cudaError_t make_graph(device_factorizer *f, const factor_program *g,
 
 static bool same_arguments(const factorizer_arguments *a, const factorizer_arguments *b)
 {
-    return a->values == b->values && a->panel == b->panel && a->is_unscaled == b->is_unscaled &&
-           a->shift == b->shift && a->by_levels == b->by_levels && a->patience == b->patience &&
+    return a->values == b->values && a->fresh == b->fresh && a->flaws == b->flaws &&
+           a->panel == b->panel && a->is_unscaled == b->is_unscaled && a->shift == b->shift &&
+           a->by_levels == b->by_levels && a->patience == b->patience &&
            a->doubt_level == b->doubt_level && a->trace == b->trace;
 }
 
+/* The same launches as one graph. */
+static libsolver_status launch_graph(device_factorizer *f, const factor_program *g,
+                                     const factorizer_arguments *given, message *why)
+{
+    if (!f->graph || !same_arguments(&f->graph_for, given)) {
+        drop_graph(f);
+        TRY(with_types(f->type, f->is_mixed, [&](auto one, auto value) {
+            return CUDA_STATUS((make_graph<decltype(one), decltype(value)>(f, g, given)),
+                               "preparing the launches of the factorization", why);
+        }));
+    }
+    f->graph_for = f->made_for = *given;
+    return LAUNCH_STATUS(cudaGraphLaunch((cudaGraphExec_t)f->graph, (cudaStream_t)f->stream),
+                         "launching the factorization", why);
+}
+
+/* Levels fork and join streams, and fifteen launches take longer than a graph of them; three are at
+ * work before the graph would be, and what follows them may begin before they end. */
 extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *g,
                                                      const factorizer_arguments *given,
                                                      message *why)
@@ -357,22 +394,14 @@ extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const
     const current_device here(f->device);
     cudaStreamCaptureStatus captures = cudaStreamCaptureStatusNone;
     cudaStreamIsCapturing((cudaStream_t)f->stream, &captures);
-    if (captures == cudaStreamCaptureStatusActive && !given->by_levels)
-        return with_types(f->type, f->is_mixed, [&](auto one, auto value) {
-            branches b((cudaStream_t)f->stream);
-            launch_factorization<decltype(one), decltype(value)>(&b, f, g, given);
-            return LAUNCH_STATUS(b.error, "capturing the factorization", why);
-        });
-    if (!f->graph || !same_arguments(&f->made_for, given)) {
-        drop_graph(f);
-        TRY(with_types(f->type, f->is_mixed, [&](auto one, auto value) {
-            return CUDA_STATUS((make_graph<decltype(one), decltype(value)>(f, g, given)),
-                               "preparing the launches of the factorization", why);
-        }));
-        f->made_for = *given;
-    }
-    return LAUNCH_STATUS(cudaGraphLaunch((cudaGraphExec_t)f->graph, (cudaStream_t)f->stream),
-                         "launching the factorization", why);
+    if (given->by_levels || (f->signs.parts > 0 && captures != cudaStreamCaptureStatusActive))
+        return launch_graph(f, g, given, why);
+    f->made_for = *given;
+    return with_types(f->type, f->is_mixed, [&](auto one, auto value) {
+        branches b((cudaStream_t)f->stream);
+        launch_factorization<decltype(one), decltype(value)>(&b, f, g, given);
+        return LAUNCH_STATUS(b.error, "launching the factorization", why);
+    });
 }
 
 extern "C" libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *g,
@@ -494,13 +523,13 @@ template <typename T> struct item_launches {
         const int64_t rows = parts(a.values.n), entries = parts(a.values.entries);
         if (a.values.is_unscaled)
             launch(factor_item_values_kernel<T, true>, entries, a.values);
-        launch(quasi_items_kernel<QUASI_BEGIN, T>, rows, a, 0);
+        launch(quasi_items_kernel<QUASI_BEGIN, T>, rows, a);
         for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
-            launch(quasi_items_kernel<QUASI_SWEEP, T>, entries, a, q);
-        launch(quasi_items_kernel<QUASI_VALUES, T>, entries, a, 0);
+            launch(quasi_sweep_items_kernel<T>, entries, a, q);
+        launch(quasi_items_kernel<QUASI_VALUES, T>, entries, a);
         launch_tasks(with_signs(there));
-        launch(quasi_items_kernel<QUASI_PANELS, T>, parts(32 * a.parts), a, 0);
-        launch(quasi_items_kernel<QUASI_JUDGE, T>, judge_blocks(a), a, 0);
+        launch(quasi_items_kernel<QUASI_PANELS, T>, parts(32 * a.parts), a);
+        launch(quasi_items_kernel<QUASI_JUDGE, T>, judge_blocks(a), a);
     }
 };
 

@@ -14,8 +14,10 @@ extern "C" {
 
 /* What it works on, all in the device's memory. */
 typedef struct factorizer_arguments {
-    const void *values; /* of the entries of A, in the order that it was analysed in */
-    void *panel;        /* out: factor_program.panel_scalars, with signs 2 n more */
+    void *values;                    /* of the entries of A, in the order that it was analysed in */
+    const void *fresh;               /* NULL, or values that take their place before, unless ... */
+    const struct value_flaws *flaws; /* ... something is wrong with them; on the device too */
+    void *panel;                     /* out: factor_program.panel_scalars, with signs 2 n more */
     int is_unscaled; /* no equilibration, unless entries are so near to the ends of the range that
                         pivots might have no reciprocals; in mixed precision one scale factor for
                         all rows, which makes the largest entry about 1 */
@@ -43,13 +45,14 @@ typedef struct device_factorizer {
     libsolver_type type;
     device_buffer tables, workspace; /* workspace: scaled values, arena, inverses, outcome */
     factor_sign_counts signs;
-    int64_t item_bytes;            /* of the workspace of one item */
-    const void *scale;             /* n reals on the device, of the values' precision, by rows of A,
-                                      once that ran */
-    const void *outcome;           /* on the device */
-    void *graph;                   /* of all launches, made for ... */
-    factorizer_arguments made_for; /* ... these */
-    int64_t allocations;           /* of buffers, so far */
+    int64_t item_bytes;  /* of the workspace of one item */
+    const void *scale;   /* n reals on the device, of the values' precision, by rows of A,
+                            once that ran */
+    const void *outcome; /* on the device */
+    void *graph;         /* NULL, or of all launches, made for ... */
+    factorizer_arguments graph_for; /* ... these */
+    factorizer_arguments made_for;  /* of the last launch */
+    int64_t allocations;            /* of buffers, so far */
 } device_factorizer;
 
 /* Copies a program to the device, where it stays, and takes the workspace for it.  pattern: that
@@ -59,14 +62,13 @@ typedef struct device_factorizer {
 libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *program,
                                         const factor_pattern *pattern, libsolver_type type,
                                         message *why);
-/* Puts all launches on the stream as one graph, which is made anew only where an argument has
- * changed; one by one where the stream is being captured.  program: the one that was loaded last,
- * of which only the levels and the kinds of tasks are read here. */
+/* Puts all launches on the stream; with signs, or by levels, as one graph, which is made anew only
+ * where an argument has changed.  A launch by levels cannot be captured.  program: the one that was
+ * loaded last, of which only the levels and the kinds of tasks are read here. */
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *arguments, message *why);
 /* The same with the times of all tasks, on the host: for each when it began and ended, by the
- * device's clock in ns.  Waits, though _finish is still to be called; the graph is made for this
- * one alone. */
+ * device's clock in ns.  Waits, though _finish is still to be called. */
 libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *program,
                                          const factorizer_arguments *arguments, uint64_t *times,
                                          message *why);

@@ -70,11 +70,13 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const int64_t first = (int64_t)blockIdx.x * THREADS + threadIdx.x,
                   step = (int64_t)gridDim.x * THREADS;
+    /* these have been there since before the tasks of the factorization began */
+    for (int64_t i = first; i < a.n; i += step)
+        a.scale[i] = a.from[i];
     wait_for_kernel_before();
     const libsolver_status failure = failure_of(a);
-    const R none = (R)NAN;
-    for (int64_t i = first; i < a.n; i += step)
-        a.scale[i] = failure != LIBSOLVER_OK ? none : a.from[i];
+    for (int64_t i = first; i < a.n && failure != LIBSOLVER_OK; i += step)
+        a.scale[i] = (R)NAN;
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0 && atomicAdd(&a.words->arrived, 1u) == gridDim.x - 1) {

@@ -122,17 +122,29 @@ __device__ __forceinline__ quasi_arguments<T> quasi_of_item(const quasi_argument
     return a;
 }
 
-/* A step of all items, `parts` blocks for each. */
+/* A step of all items but a sweep, `parts` blocks for each. */
 template <int STEP, typename T>
 static __global__ void __launch_bounds__(JUDGE_THREADS)
     quasi_items_kernel(const __grid_constant__ quasi_arguments<T> first,
-                       const __grid_constant__ item_places p, int parts, int sweep)
+                       const __grid_constant__ item_places p, int parts)
 {
     const int number = (int)(blockIdx.x / parts), part = (int)(blockIdx.x % parts);
     if (STEP == QUASI_BEGIN && number == 0)
         quasi_name_rows(first, (int64_t)part * blockDim.x + threadIdx.x,
                         (int64_t)parts * blockDim.x);
-    quasi_step_of<STEP>(quasi_of_item(first, p, p.item[number]), sweep, part, parts);
+    quasi_step_of<STEP>(quasi_of_item(first, p, p.item[number]), part, parts);
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(JUDGE_THREADS)
+    quasi_sweep_items_kernel(const __grid_constant__ quasi_arguments<T> first,
+                             const __grid_constant__ item_places p, int parts, int sweep)
+{
+    __shared__ row_maxima<real_of<T>> maxima;
+    const quasi_arguments<T> a = quasi_of_item(first, p, p.item[blockIdx.x / parts]);
+    const int64_t from = (int64_t)(blockIdx.x % parts) * blockDim.x + threadIdx.x;
+    maxima.begin();
+    quasi_sweep(a, sweep, quasi_entry(a, from), &maxima, from, (int64_t)parts * blockDim.x);
 }
 
 static __global__ void factor_begin_items_kernel(const __grid_constant__ item_places p, int n)

@@ -258,10 +258,4 @@ __device__ __forceinline__ gathered_outcome begun_outcome(int n)
     return {n, 0, n, 0, 0, infinite, 0, infinite};
 }
 
-static __global__ void factor_begin_kernel(gathered_outcome *o, int n)
-{
-    wait_for_kernel_before();
-    *o = begun_outcome(n);
-}
-
 #endif

@@ -45,20 +45,50 @@ template <typename T> struct quasi_arguments {
                             in doubt */
 };
 
-/* An integer for the maximum of numbers that are not negative.  What is there is asked of the
- * second-level cache: the first-level one would show zero for long, and rows that very many entries
- * have would be raised by each of them. */
+/* An integer for the maximum of numbers that are not negative, in global or in shared memory. */
 __device__ __forceinline__ void raise_to(double *largest, double v)
 {
-    if (v > __ldcg(largest))
-        atomicMax(reinterpret_cast<unsigned long long *>(largest),
-                  (unsigned long long)__double_as_longlong(v));
+    atomicMax(reinterpret_cast<unsigned long long *>(largest),
+              (unsigned long long)__double_as_longlong(v));
 }
 __device__ __forceinline__ void raise_to(float *largest, float v)
 {
-    if (v > __ldcg(largest))
-        atomicMax(reinterpret_cast<unsigned *>(largest), __float_as_uint(v));
+    atomicMax(reinterpret_cast<unsigned *>(largest), __float_as_uint(v));
 }
+
+/* Largest entries of rows on their way from a block to global memory, in shared memory.  There are
+ * rows that nearly all entries have, and what asks for one address of global memory, atomics or
+ * not, comes one after the other: what a block has for such a row becomes one.  Rows that find
+ * their place taken go to global memory themselves. */
+template <typename R> struct row_maxima {
+    static constexpr int PLACES = 512;
+    int row[PLACES]; /* -1: nobody's */
+    R largest[PLACES];
+
+    /* By all threads; no barrier. */
+    __device__ __forceinline__ void begin()
+    {
+        for (int q = (int)threadIdx.x; q < PLACES; q += (int)blockDim.x) {
+            row[q] = -1;
+            largest[q] = 0;
+        }
+    }
+    __device__ __forceinline__ void raise(R *all, int i, R v)
+    {
+        const int at = i % PLACES, owner = atomicCAS(row + at, -1, i);
+        if (owner == -1 || owner == i)
+            raise_to(largest + at, v);
+        else
+            raise_to(all + i, v);
+    }
+    /* Behind a barrier. */
+    __device__ __forceinline__ void end(R *all) const
+    {
+        for (int q = (int)threadIdx.x; q < PLACES; q += (int)blockDim.x)
+            if (row[q] >= 0)
+                raise_to(all + row[q], largest[q]);
+    }
+};
 
 /* Threads have the rows or entries from `first` on in steps, as below. */
 template <typename T>
@@ -78,16 +108,31 @@ __device__ __forceinline__ void quasi_name_rows(const quasi_arguments<T> &a, int
         a.row_of_entry[a.values.diagonal_at[k]] = (int32_t)k;
 }
 
-/* Sweep number q: scale factors of the sweep before and its largest entries give the next ones, and
- * these largest entries again. */
+/* Where an entry is in P A P^T, and its size; -1: there is none. */
+template <typename T> struct sized_entry {
+    int row, column;
+    real_of<T> size;
+};
 template <typename T>
-__device__ __forceinline__ void quasi_sweep(const quasi_arguments<T> &a, int q, int64_t first,
-                                            int64_t step)
+__device__ __forceinline__ sized_entry<T> quasi_entry(const quasi_arguments<T> &a, int64_t e)
+{
+    if (e >= a.values.entries)
+        return {-1, -1, 0};
+    const factor_source from = a.values.source[e];
+    return {a.row_of_entry[from.row], a.row_of_entry[from.column],
+            (real_of<T>)size_of(a.values.given[from.value >> 1])};
+}
+
+/* Sweep number q: scale factors of the sweep before and its largest entries give the next ones, and
+ * these largest entries again.  own: the entry `first`; maxima: begun, in shared memory. */
+template <typename T>
+__device__ __forceinline__ void
+quasi_sweep(const quasi_arguments<T> &a, int q, const sized_entry<T> &own,
+            row_maxima<real_of<T>> *maxima, int64_t first, int64_t step)
 {
     using R = real_of<T>;
-    const value_arguments<T> &v = a.values;
-    const int64_t n = v.n;
-    const bool equilibrates = scaling_of(v).equilibrates;
+    const int64_t n = a.values.n;
+    const bool equilibrates = scaling_of(a.values).equilibrates;
     const R *const before = a.scale + (q + 1) % 2 * n, *const seen = a.largest + (q + 2) % 3 * n;
     R *const largest = a.largest + q % 3 * n;
     const auto scale_of = [&](int64_t k) -> R {
@@ -97,13 +142,15 @@ __device__ __forceinline__ void quasi_sweep(const quasi_arguments<T> &a, int q, 
         return equilibrates && most > 0 ? (R)scale_over_root(before[k], most, sizeof(R) == 4)
                                         : before[k];
     };
-    for (int64_t e = first; e < v.entries; e += step) {
-        const factor_source from = v.source[e];
-        const int i = a.row_of_entry[from.row], j = a.row_of_entry[from.column];
-        const R size = scale_of(i) * scale_of(j) * (R)size_of(v.given[from.value >> 1]);
-        raise_to(largest + i, size);
-        raise_to(largest + j, size);
+    __syncthreads();
+    for (int64_t e = first; e < a.values.entries; e += step) {
+        const sized_entry<T> v = e == first ? own : quasi_entry(a, e);
+        const R size = scale_of(v.row) * scale_of(v.column) * v.size;
+        maxima->raise(largest, v.row, size);
+        maxima->raise(largest, v.column, size);
     }
+    __syncthreads();
+    maxima->end(largest);
     for (int64_t k = first; k < n; k += step) {
         a.scale[q % 2 * n + k] = scale_of(k);
         a.largest[(q + 1) % 3 * n + k] = 0;
@@ -247,21 +294,18 @@ __device__ __forceinline__ void quasi_judge(const quasi_arguments<T> &a, int64_t
 
 /* ---- Kernels for one system ------------------------------------------------------------------ */
 
-/* The steps, in their order; those before QUASI_PANELS go before the tasks.  Each sweep is a
- * launch.
- */
-enum quasi_step { QUASI_BEGIN, QUASI_SWEEP, QUASI_VALUES, QUASI_PANELS, QUASI_JUDGE };
+/* The steps, in their order; the sweeps, each of which is a launch, come before QUASI_VALUES, the
+ * tasks before QUASI_PANELS. */
+enum quasi_step { QUASI_BEGIN, QUASI_VALUES, QUASI_PANELS, QUASI_JUDGE };
 
-/* One step of one system, by block `number` of `blocks`. */
+/* One step of one system but a sweep, by block `number` of `blocks`. */
 template <int STEP, typename T>
-__device__ __forceinline__ void quasi_step_of(const quasi_arguments<T> &a, int sweep,
-                                              int64_t number, int64_t blocks)
+__device__ __forceinline__ void quasi_step_of(const quasi_arguments<T> &a, int64_t number,
+                                              int64_t blocks)
 {
     const int64_t first = number * blockDim.x + threadIdx.x, step = blocks * blockDim.x;
     if constexpr (STEP == QUASI_BEGIN)
         quasi_begin(a, first, step);
-    else if constexpr (STEP == QUASI_SWEEP)
-        quasi_sweep(a, sweep, first, step);
     else if constexpr (STEP == QUASI_VALUES)
         quasi_values(a, first, step);
     else if constexpr (STEP == QUASI_PANELS)
@@ -272,14 +316,31 @@ __device__ __forceinline__ void quasi_step_of(const quasi_arguments<T> &a, int s
 
 template <int STEP, typename T>
 static __global__ void __launch_bounds__(JUDGE_THREADS)
-    quasi_kernel(const __grid_constant__ quasi_arguments<T> a, int sweep)
+    quasi_kernel(const __grid_constant__ quasi_arguments<T> a)
 {
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
-                  step = (int64_t)gridDim.x * blockDim.x;
     wait_for_kernel_before();
     if constexpr (STEP == QUASI_BEGIN)
-        quasi_name_rows(a, first, step);
-    quasi_step_of<STEP>(a, sweep, blockIdx.x, gridDim.x);
+        quasi_name_rows(a, (int64_t)blockIdx.x * blockDim.x + threadIdx.x,
+                        (int64_t)gridDim.x * blockDim.x);
+    quasi_step_of<STEP>(a, blockIdx.x, gridDim.x);
+}
+
+/* All sweeps but the first ask for an entry while the one before goes on: what comes before that
+ * one has ended. */
+template <typename T>
+static __global__ void __launch_bounds__(JUDGE_THREADS)
+    quasi_sweep_kernel(const __grid_constant__ quasi_arguments<T> a, int sweep)
+{
+    __shared__ row_maxima<real_of<T>> maxima;
+    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    sized_entry<T> own = {-1, -1, 0};
+    maxima.begin();
+    if (sweep > 0)
+        own = quasi_entry(a, first);
+    wait_for_kernel_before();
+    if (sweep == 0)
+        own = quasi_entry(a, first);
+    quasi_sweep(a, sweep, own, &maxima, first, (int64_t)gridDim.x * blockDim.x);
 }
 
 #endif

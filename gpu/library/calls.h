@@ -125,7 +125,7 @@
            (o, status, why)) \
     STATUS(device_substitution_renew, \
            (const device_substitution *t, const device_solver *s, message *why), (t, s, why)) \
-    STATUS(device_values_replace, \
+    STATUS(device_values_check, \
            (const device_values *v, const void *given, int keeps, value_flaws *flaws, \
             message *why), \
            (v, given, keeps, flaws, why)) \
@@ -203,8 +203,9 @@
     STATUS(device_matrix_open, \
            (device_matrix * a, const full_matrix *pattern, libsolver_type type, message *why), \
            (a, pattern, type, why)) \
-    STATUS(device_matrix_set, (const device_matrix *a, const void *lower, message *why), \
-           (a, lower, why)) \
+    STATUS(device_matrix_set, \
+           (const device_matrix *a, const void *lower, int follows, message *why), \
+           (a, lower, follows, why)) \
     VOID(device_matrix_close, (device_matrix * a), (a)) \
     STATUS(device_refinement_open, \
            (const device_matrix *a, int32_t columns, device_refinement *w, message *why), \

@@ -23,7 +23,7 @@ template <typename T> struct spread_arguments {
     T *value;
     real_of<T> *row_sum;
     const row_segment *segment;
-    int32_t n, segments;
+    int32_t n, segments, log_width;
 };
 
 /* Entries from, from + step, ... of a row, which ends at `to`; returns the sum of their sizes. */
@@ -40,25 +40,31 @@ static __device__ double spread_part(const spread_arguments<T> &a, int64_t from,
     return sum;
 }
 
-static __device__ double warp_sum(double v)
+/* Sum over `lanes` neighbouring lanes, a power of two, which come here together. */
+static __device__ double sum_of_lanes(double v, int lanes)
 {
-#pragma unroll
-    for (int mask = 16; mask > 0; mask >>= 1)
-        v += __shfl_xor_sync(~0u, v, mask);
+    const unsigned first = threadIdx.x % 32 & ~(unsigned)(lanes - 1),
+                   together = (~0u >> (32 - lanes)) << first;
+    for (int mask = lanes / 2; mask > 0; mask >>= 1)
+        v += __shfl_xor_sync(together, v, mask);
     return v;
 }
 
-/* value := lower in the places of the pattern, row_sum := sums of |value|: a warp for each short
- * row, then a block for each long one. */
-template <typename T> static __global__ void spread_kernel(spread_arguments<T> a)
+/* value := lower in the places of the pattern, row_sum := sums of |value|: some lanes for each
+ * short row, then a block for each long one.  follows: see device_matrix_set. */
+template <typename T> static __global__ void spread_kernel(spread_arguments<T> a, bool follows)
 {
-    const int lane = threadIdx.x % 32, warps = (int)gridDim.x * REFINE_WARPS;
-    wait_for_kernel_before();
-    for (int64_t i = blockIdx.x * REFINE_WARPS + threadIdx.x / 32; i < a.n; i += warps) {
+    const int lanes = 1 << a.log_width, lane = (int)threadIdx.x & (lanes - 1);
+    const int64_t together = (int64_t)gridDim.x * REFINE_THREADS >> a.log_width;
+    if (follows)
+        wait_for_grid_before();
+    let_next_grid_begin();
+    for (int64_t i = ((int64_t)blockIdx.x * REFINE_THREADS + threadIdx.x) >> a.log_width; i < a.n;
+         i += together) {
         const int64_t from = a.start[i], to = a.start[i + 1];
         if (to - from > ROW_SEGMENT)
             continue;
-        const double sum = warp_sum(spread_part(a, from + lane, to, 32));
+        const double sum = sum_of_lanes(spread_part(a, from + lane, to, lanes), lanes);
         if (lane == 0)
             a.row_sum[i] = (real_of<T>)sum;
     }
@@ -67,9 +73,9 @@ template <typename T> static __global__ void spread_kernel(spread_arguments<T> a
         const row_segment g = a.segment[q];
         if (g.first != q) /* the row was met with its first segment */
             continue;
-        const double sum = warp_sum(
-            spread_part(a, a.start[g.row] + threadIdx.x, a.start[g.row + 1], REFINE_THREADS));
-        if (lane == 0)
+        const double sum = sum_of_lanes(
+            spread_part(a, a.start[g.row] + threadIdx.x, a.start[g.row + 1], REFINE_THREADS), 32);
+        if (threadIdx.x % 32 == 0)
             part[threadIdx.x / 32] = sum;
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -80,6 +86,8 @@ template <typename T> static __global__ void spread_kernel(spread_arguments<T> a
         }
         __syncthreads();
     }
+    if (!follows && blockIdx.x == 0) /* this kernel must not end before the one before it */
+        wait_for_grid_before();
 }
 
 /* Places of the arrays, behind one another. */
@@ -147,7 +155,7 @@ extern "C" void device_matrix_close(device_matrix *a)
 }
 
 extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void *lower,
-                                              message *why)
+                                              int follows, message *why)
 {
     const current_device here(a->device);
     return with_type(a->type, [&](auto one) {
@@ -159,10 +167,11 @@ extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void
                                        static_cast<real_of<T> *>(a->row_sum),
                                        a->segment,
                                        a->n,
-                                       a->segments};
-        launch_shape shape = {blocks_for(32 * (int64_t)a->n, 65535), REFINE_THREADS};
+                                       a->segments,
+                                       a->log_width};
+        launch_shape shape = {blocks_for((int64_t)a->n << a->log_width, 65535), REFINE_THREADS};
         shape.overlaps = true;
-        return LAUNCH_STATUS(launch_kernel(spread_kernel<T>, shape, a->stream, g),
+        return LAUNCH_STATUS(launch_kernel(spread_kernel<T>, shape, a->stream, g, follows != 0),
                              "launching the kernel that spreads the values of the matrix", why);
     });
 }

@@ -35,8 +35,10 @@ typedef struct device_matrix {
 libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,
                                     libsolver_type type, message *why);
 /* New values: of the triangle that the pattern was built from, on the device.  One launch, which is
- * not waited for. */
-libsolver_status device_matrix_set(const device_matrix *a, const void *lower, message *why);
+ * not waited for.  follows: it waits for the kernel before it on the stream.  0: that one, which
+ * waits for those before itself, has not written the values; this one may run beside its end. */
+libsolver_status device_matrix_set(const device_matrix *a, const void *lower, int follows,
+                                   message *why);
 void device_matrix_close(device_matrix *a);
 
 /* What the refinement of up to `columns` columns writes to.  Blocks are n x columns, by columns. */

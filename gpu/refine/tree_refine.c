@@ -61,9 +61,9 @@ int64_t tree_matrix_bytes(const tree_matrix *a)
     return a->device.bytes;
 }
 
-libsolver_status tree_matrix_set(tree_matrix *a, const void *values, message *why)
+libsolver_status tree_matrix_set(tree_matrix *a, const void *values, int follows, message *why)
 {
-    return device_matrix_set(&a->device, values, why);
+    return device_matrix_set(&a->device, values, follows, why);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ void tree_matrix_free(tree_matrix *a);
 int64_t tree_matrix_bytes(const tree_matrix *a); /* on the device */
 /* values: of the lower triangle, on the device.  Launched on the solver's stream, not waited
  * for. */
-libsolver_status tree_matrix_set(tree_matrix *a, const void *values, message *why);
+libsolver_status tree_matrix_set(tree_matrix *a, const void *values, int follows, message *why);
 
 /* What refinement writes to, of as many columns together as tree_refiner_columns says. */
 typedef struct tree_refiner tree_refiner;

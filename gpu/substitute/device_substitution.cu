@@ -85,8 +85,8 @@ extern "C" libsolver_status device_substitution_renew(const device_substitution 
         const invert_arguments<T> a = {static_cast<T *>(const_cast<void *>(t->factor)), t->block,
                                        t->narrow_blocks, t->blocks, t->cholesky != 0};
         const int64_t narrow = (t->narrow_blocks + NARROW_TOGETHER - 1) / NARROW_TOGETHER;
-        const launch_shape how = {narrow + t->blocks - t->narrow_blocks, TILE_THREADS,
-                                  INVERT_SHARED<T>};
+        launch_shape how = {narrow + t->blocks - t->narrow_blocks, TILE_THREADS, INVERT_SHARED<T>};
+        how.overlaps = true;
         return LAUNCH_STATUS(launch_kernel(invert_diagonal_blocks<T>, how, s->stream, a),
                              "inverting diagonal blocks", why);
     });

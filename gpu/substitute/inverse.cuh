@@ -18,6 +18,7 @@
 #define GPU_SUBSTITUTE_INVERSE_CUH
 
 #include "dense/cuda/device/invert.cuh"
+#include "gpu/device/waits.cuh"
 #include "gpu/substitute/substitution.h"
 
 /* Up to which growth products are enough.  With 1e4 the componentwise error of a whole solve
@@ -104,6 +105,7 @@ __device__ __forceinline__ void invert_wide(const invert_arguments<T> &a,
 {
     __shared__ float sums[TILE];
     T *D = shared, *X = shared + TILE_AREA<T>, *P = a.panel + b.at;
+#pragma unroll 8
     for (int k = threadIdx.x; k < TILE * TILE; k += TILE_THREADS)
         D[k % TILE + k / TILE * TILE_LD<T>] =
             unit_entry(P, b.ld, b.order, k % TILE, k / TILE, a.cholesky);
@@ -139,10 +141,17 @@ __device__ __forceinline__ void invert_narrow(const invert_arguments<T> &a, bool
 {
     constexpr int N = SUBSTITUTE_NARROW, LD = N + 1;
     const int i = threadIdx.x % N, order = wanted ? b.order : 0;
-    T *X = D + N * LD, *P = a.panel + (wanted ? b.at : 0);
-#pragma unroll 4
-    for (int j = 0; j < N; j++)
-        D[i + j * LD] = unit_entry(P, b.ld, order, i, j, a.cholesky);
+    T *X = D + N * LD, *P = a.panel + (wanted ? b.at : 0), v[N];
+#pragma unroll
+    for (int j = 0; j < N; j++) /* all on their way at a time */
+        v[j] = j <= i && i < order ? P[i + j * (int64_t)b.ld] : from_real<T>(i == j);
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        const T pivot = shuffle(v[j], j, N);
+        D[i + j * LD] = i == j                             ? from_real<T>(1)
+                        : a.cholesky && j < i && i < order ? divide(v[j], pivot)
+                                                           : v[j];
+    }
     __syncwarp();
     invert_small<N>(D, LD, X, LD);
     __syncwarp();
@@ -155,8 +164,9 @@ __device__ __forceinline__ void invert_narrow(const invert_arguments<T> &a, bool
     }
     const unsigned grows = __ballot_sync(~0u, !(g <= (float)plain_growth_limit(a.cholesky)));
     const bool refused = threadIdx.x % 32 < N ? grows & 0xffff : grows >> 16;
-    for (int j = 0; j < i && i < order; j++)
-        P[j + (int64_t)i * b.ld] = refused ? not_a_number<T>() : X[i + j * LD];
+    for (int j = 1; j < order; j++) /* lanes have what is next to each other */
+        if (i < j)
+            P[i + (int64_t)j * b.ld] = refused ? not_a_number<T>() : X[j + i * LD];
 }
 
 /* Narrow blocks that 256 threads invert together. */
@@ -173,6 +183,7 @@ __global__ void __launch_bounds__(TILE_THREADS)
 {
     extern __shared__ __align__(128) unsigned char memory[];
     T *shared = reinterpret_cast<T *>(memory);
+    wait_for_kernel_before();
     const int narrow_groups = (a.narrow + NARROW_TOGETHER - 1) / NARROW_TOGETHER;
     const int wide = (int)blockIdx.x - narrow_groups;
     if (wide >= 0)

@@ -39,15 +39,18 @@ static libsolver_status launch(device_numeric *f, const void *values, int keeps,
     backend_plan_view view;
     CPU->view_plan(f->plan->cpu, &view);
     if (values)
-        TRY(device_values_take_async(&f->values, f->plan->values, view.given->start, f->n, values,
-                                     keeps, &o->words->flaws, why));
-    TRY(tree_matrix_set(f->a, f->values.value.at, why));
+        TRY(device_values_check_async(&f->values, f->plan->values, view.given->start, f->n, values,
+                                      keeps, &o->words->flaws, why));
     TRY(tree_solver_reserve(f->solver, &f->tree.view, &panels, why));
     const factorizer_arguments arguments = {.values = f->values.value.at,
+                                            .fresh = values && keeps ? f->values.sum : NULL,
+                                            .flaws = &o->words->flaws,
                                             .panel = panels,
                                             .is_unscaled = f->asked.scaling == BACKEND_UNSCALED,
                                             .doubt_level = f->asked.doubt_level};
     TRY(device_factorizer_launch(&f->factorizer, f->program, &arguments, why));
+    /* beside the last tasks: the factorization reads the values, and wants nothing of A by rows */
+    TRY(tree_matrix_set(f->a, f->values.value.at, 0, why));
     return tree_solver_adopt_async(f->solver, f->factorizer.scale, f->factorizer.outcome, keeps,
                                    status, why);
 }
@@ -132,7 +135,7 @@ libsolver_status NAME(gpu_settle)(void *numeric, backend_report *report, backend
 static int is_to_be_made_alike(const device_numeric *f)
 {
     return f->a && !f->plan->mixed && f->state.is_on_device && f->state.is_packed && !f->trace &&
-           f->tree.view.cholesky && tree_solver_adopts_async(f->solver) &&
+           tree_solver_adopts_async(f->solver) &&
            !device_outcome_is_captured(tree_solver_outcome(f->solver)) && f->made.small == 0 &&
            f->made.uncertain == 0;
 }

@@ -383,7 +383,7 @@ static libsolver_status factorize(device_numeric *f, const backend_options *opti
     if (f->given)
         status = device_values_put(&f->values, f->given, why);
     if (status == LIBSOLVER_OK)
-        status = tree_matrix_set(f->a, f->values.value.at, why);
+        status = tree_matrix_set(f->a, f->values.value.at, 1, why);
     if (status != LIBSOLVER_OK) {
         if (!NAME(gpu_falls_back)(f, status, "solves", why))
             return status;

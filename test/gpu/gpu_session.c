@@ -83,7 +83,7 @@ int session_says_what_failed(const char *said)
         {"device_values_get", "copying the values of the matrix from the device"},
         {"device_values_prepare", "copying the tables for sums of values to the device"},
         {"device_values_sum", "summing the values of the matrix on the device"},
-        {"device_values_replace", "launching the sums of values on the device"},
+        {"device_values_check", "launching the sums of values on the device"},
         {"device_outcome_open", "clearing the outcome of refactorizations"},
         {"device_outcome_watch", "copying which growths are watched to the device"},
         {"device_outcome_judge", "launching the kernel that judges a factorization"},
@@ -228,8 +228,8 @@ static libsolver_status refactorize_there(session *t)
 {
     backend_settled outcome;
     scalar *given = give_there(t);
-    const int may_be_alike = t->report.on_device && t->problem.expects_cholesky &&
-                             !t->problem.mixed && GPU->solves_on_device(t->numeric, t->space);
+    const int may_be_alike = t->report.on_device && is_made_there(t) && !t->problem.mixed &&
+                             GPU->solves_on_device(t->numeric, t->space);
     const libsolver_status status =
         GPU->refactorize(t->numeric, given, &t->report, &outcome, &t->s.why);
     fake_free(given);

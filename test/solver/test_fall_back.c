@@ -90,10 +90,12 @@ libsolver_status __wrap_device_matrix_open(device_matrix *a, const full_matrix *
     return LIBSOLVER_OK;
 }
 
-libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower, message *why);
-libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower, message *why)
+libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower, int follows,
+                                          message *why);
+libsolver_status __wrap_device_matrix_set(const device_matrix *a, const void *lower, int follows,
+                                          message *why)
 {
-    (void)a, (void)lower, (void)why;
+    (void)a, (void)lower, (void)follows, (void)why;
     return LIBSOLVER_OK;
 }
 

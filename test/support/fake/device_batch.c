@@ -152,7 +152,7 @@ libsolver_status device_batch_factorize(device_batch *t, const int32_t *list, in
         char *sums = (char *)t->value + i * t->value_bytes;
         fake_insist(t->entries == 0 || fake_room(given) > 0, "values are not on the device");
         value_flaws flaws = {0};
-        OF_TYPE(t->type, emulate_sums, &t->sums, given, NULL, sums, sums, 0, &flaws);
+        OF_TYPE(t->type, emulate_sums, &t->sums, given, NULL, sums, &flaws);
         unsound[k] =
             (flaws.nonfinite ? BATCH_NOT_FINITE : 0) | (flaws.asymmetric ? BATCH_NOT_MIRRORED : 0);
         factorize_item(t, i, is_unscaled, doubt_level, &outcome[k]);

@@ -2,6 +2,7 @@
  * gpu/factor/device_factorizer.cu
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
+#include "gpu/device/device_values.h"
 #include "gpu/factor/device_factorizer.h"
 #include <string.h>
 
@@ -95,6 +96,10 @@ typedef struct factorization {
     int has_signs;
     char *tables;
     libsolver_type type;
+    const void *fresh; /* of that many bytes */
+    int64_t value_bytes;
+    void *values;
+    const value_flaws *flaws;
     emulated_factorization e;
 } factorization;
 
@@ -108,6 +113,8 @@ static void factorize(void *arguments)
     f->e.row_of = p.row_of;
     f->e.program = &f->program;
     f->e.seed = fake.seed++;
+    if (f->fresh && !f->flaws->nonfinite && !f->flaws->asymmetric)
+        fake_copy(f->values, f->fresh, f->value_bytes);
     const char *wrong = OF_TYPE(f->type, emulate_factorization, &f->e);
     fake_insist(!wrong, wrong);
 }
@@ -121,10 +128,15 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                                           const factorizer_arguments *a, message *why)
 {
     MAY_FAIL("launching the factorization", why);
+    const int64_t value_bytes = program->entries * type_bytes(f->type) * (f->is_mixed ? 2 : 1);
     const factorization work = {.program = *program,
                                 .has_signs = f->signs.parts > 0,
                                 .tables = f->tables.at,
                                 .type = f->type,
+                                .fresh = a->fresh,
+                                .value_bytes = value_bytes,
+                                .values = a->values,
+                                .flaws = a->flaws,
                                 .e = {.values = a->values,
                                       .is_mixed = f->is_mixed,
                                       .is_unscaled = a->is_unscaled,
@@ -142,9 +154,10 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
     fake_insist(!f->is_mixed ||
                     (f->type != LIBSOLVER_D && f->type != LIBSOLVER_Z && f->signs.parts == 0),
                 "a factor in mixed precision is in single, and one by Cholesky");
-    fake_insist(fake_room(a->values) >=
-                    program->entries * type_bytes(f->type) * (f->is_mixed ? 2 : 1),
-                "values need more room");
+    fake_insist(fake_room(a->values) >= value_bytes, "values need more room");
+    fake_insist(!a->fresh || fake_room(a->fresh) >= value_bytes, "fresh values need more room");
+    fake_insist(!a->fresh || fake_room(a->flaws) >= (int64_t)sizeof *a->flaws,
+                "flaws are not on the device");
     if (a->trace)
         fake_insist(fake_room(a->trace) >= trace_bytes(program), "the trace needs more room");
     fake_launch(f->stream, factorize, &work, sizeof work);

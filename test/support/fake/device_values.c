@@ -101,32 +101,35 @@ libsolver_status device_values_sum(const device_values *v, const void *given, co
     fake_insist(!given || fake_room(given) >= 0, "values are not on the device");
     fake_wait(v->stream);
     value_flaws flaws = {0};
-    OF_TYPE(v->type, emulate_sums, &v->sums, given, shift, v->sum, v->value.at, 0, &flaws);
+    OF_TYPE(v->type, emulate_sums, &v->sums, given, shift, v->sum, &flaws);
     *is_sound = !flaws.nonfinite && !flaws.asymmetric;
+    if (*is_sound)
+        OF_TYPE(v->type, emulate_shift, &v->sums, v->sum, shift, v->value.at);
     return LIBSOLVER_OK;
 }
 
-typedef struct replacement {
+typedef struct check {
     device_values v;
     const void *given;
     int keeps;
     value_flaws *flaws;
-} replacement;
+} check;
 
-static void run_replacement(void *arguments)
+static void run_check(void *arguments)
 {
-    const replacement *r = arguments;
-    OF_TYPE(r->v.type, emulate_sums, &r->v.sums, r->given, NULL, r->v.sum, r->v.value.at, !r->keeps,
-            r->flaws);
+    const check *r = arguments;
+    OF_TYPE(r->v.type, emulate_sums, &r->v.sums, r->given, NULL, r->v.sum, r->flaws);
+    if (!r->keeps)
+        OF_TYPE(r->v.type, emulate_shift, &r->v.sums, r->v.sum, NULL, r->v.value.at);
 }
 
-libsolver_status device_values_replace(const device_values *v, const void *given, int keeps,
-                                       value_flaws *flaws, message *why)
+libsolver_status device_values_check(const device_values *v, const void *given, int keeps,
+                                     value_flaws *flaws, message *why)
 {
     MAY_FAIL("launching the sums of values on the device", why);
     fake_insist(fake_room(given) >= 0, "values are not on the device");
     fake_insist(fake_room(flaws) >= (int64_t)sizeof *flaws, "flaws are not on the device");
-    const replacement work = {*v, given, keeps, flaws};
-    fake_launch(v->stream, run_replacement, &work, sizeof work);
+    const check work = {*v, given, keeps, flaws};
+    fake_launch(v->stream, run_check, &work, sizeof work);
     return LIBSOLVER_OK;
 }

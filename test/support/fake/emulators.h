@@ -82,7 +82,8 @@ typedef struct emulated_factorization {
     const char *emulate_inversion_##p(const emulated_inversion *f); \
     const char *emulate_substitution_##p(const emulated_substitution *s); \
     void emulate_sums_##p(const value_sums *s, const void *given, const void *shift, void *sum, \
-                          void *value, int replaces, value_flaws *flaws); \
+                          value_flaws *flaws); \
+    void emulate_shift_##p(const value_sums *s, const void *sum, const void *shift, void *value); \
     void emulate_matrix_##p(const device_matrix *a, const void *lower); \
     const char *emulate_refine_step_##p(const emulated_refinement *r); \
     const char *emulate_refine_finish_##p(const emulated_refinement *r);

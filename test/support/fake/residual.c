@@ -45,8 +45,10 @@ static void run_spread(void *arguments)
     OF_TYPE(k->a.type, emulate_matrix, &k->a, k->lower);
 }
 
-libsolver_status device_matrix_set(const device_matrix *a, const void *lower, message *why)
+libsolver_status device_matrix_set(const device_matrix *a, const void *lower, int follows,
+                                   message *why)
 {
+    (void)follows; /* launches run one after the other here */
     MAY_FAIL("launching the kernel that spreads the values of the matrix", why);
     const spread_work work = {*a, lower};
     fake_launch(a->stream, run_spread, &work, sizeof work);

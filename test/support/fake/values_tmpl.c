@@ -24,9 +24,9 @@ static void add_up(const value_sums *s, const scalar *given, int64_t p, scalar *
 }
 
 void NAME(emulate_sums)(const value_sums *s, const void *given, const void *shift, void *sum_,
-                        void *value_, int replaces, value_flaws *flaws)
+                        value_flaws *flaws)
 {
-    scalar *sum = sum_, *value = value_;
+    scalar *sum = sum_;
     for (int64_t p = 0; p < s->entries && given; p++)
         add_up(s, given, p, sum + p, flaws);
     for (int32_t j = 0; j < s->n; j++) {
@@ -36,8 +36,12 @@ void NAME(emulate_sums)(const value_sums *s, const void *given, const void *shif
         flaws->asymmetric |= !(scalar_is_diagonal(entry, s->is_hermitian) &&
                                scalar_is_diagonal(shifted, s->is_hermitian));
     }
-    if (!replaces && (flaws->nonfinite || flaws->asymmetric))
-        return;
+}
+
+void NAME(emulate_shift)(const value_sums *s, const void *sum_, const void *shift, void *value_)
+{
+    const scalar *sum = sum_;
+    scalar *value = value_;
     for (int64_t p = 0; p < s->entries; p++)
         value[p] = sum[p];
     for (int32_t j = 0; j < s->n && shift; j++)

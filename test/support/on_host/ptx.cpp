@@ -12,6 +12,7 @@
 #include "dense/cuda/device/row_product.cuh"
 #include "dense/cuda/trsv/counter.cuh"
 #include "dense/cuda/trsv/rows.cuh"
+#include "gpu/device/waits.cuh"
 #include "gpu/substitute/refused.cuh"
 
 std::atomic<const char *> device_fault;
@@ -33,6 +34,12 @@ unsigned long long global_ns()
     return 1;
 }
 void prefetch_line(const void *) {}
+void wait_for_grid_before() {} /* launches run one after the other */
+void let_next_grid_begin() {}
+uint64_t nanoseconds()
+{
+    return 1;
+}
 unsigned long long now_ns() /* time stands still: nobody gives up */
 {
     return 1;
