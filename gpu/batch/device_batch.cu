@@ -36,7 +36,7 @@ static int64_t place_items(char *base, const batch_shape *s, device_batch *t)
 {
     parts all;
     const int64_t n = s->tables->n, count = s->count, size = type_bytes(s->type),
-                  places = n + (int64_t)BATCH_WARPS * s->tables->share.top;
+                  places = n + (int64_t)s->tables->share.parts * s->tables->share.top;
     const auto part = [&](int64_t bytes) -> void * { return base + all.place(bytes); };
     t->panel_bytes =
         part_bytes((s->program->panel_scalars + (s->fronts->signs ? 2 * n : 0)) * size);
@@ -80,13 +80,15 @@ extern "C" libsolver_status device_batch_open(device_batch *t, const batch_shape
     t->given = s->given;
     t->entries = s->sums->entries;
     t->n = s->tables->n;
-    t->wide = s->tables->wide;
     t->fronts = s->tables->fronts;
     t->share = s->tables->share;
     t->has_signs = s->fronts->signs != nullptr;
     t->program = s->program;
     t->factorizer.device = t->device;
     t->factorizer.stream = t->stream;
+    TRY(CUDA_STATUS(cudaDeviceGetAttribute(&t->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                           t->device),
+                    "counting multiprocessors", why));
     put_tables(&measured, s, t);
     TRY(device_buffer_reserve(&t->tables, measured.all.bytes + 256, &allocations,
                               "the tables of the batch", why));
@@ -229,11 +231,8 @@ extern "C" libsolver_status device_batch_factorize(device_batch *t, const int32_
 
 /* ---- Solves ---------------------------------------------------------------------------------- */
 
-/* An item whose tree has fronts of more rows, or more fronts, is a block's: by the pattern alone,
- * so that bits do not depend on the number of items. */
-constexpr int ROWS_OF_A_WARP = 128, FRONTS_OF_A_WARP = 64;
-/* Most shared memory for the solutions of a block. */
-constexpr int64_t SHARED_BYTES = 200 * 1024;
+/* Most shared memory for the solutions of a multiprocessor's blocks, and beside them in each. */
+constexpr int64_t SHARED_BYTES = 200 * 1024, BESIDE_BYTES = 10 * 1024;
 
 template <typename T>
 static batch_arguments<T> arguments_of(const device_batch *t, int64_t number, int64_t columns,
@@ -260,22 +259,35 @@ static batch_arguments<T> arguments_of(const device_batch *t, int64_t number, in
             blocks_of<T>(x)};
 }
 
+template <typename T, int WARPS, int TEAMS, int BLOCKS>
+static cudaError_t launch_teams(const device_batch *t, const batch_arguments<T> &a)
+{
+    const int64_t bytes = TEAMS * a.places() * (int64_t)sizeof(T);
+    const bool fits = bytes <= SHARED_BYTES;
+    const launch_shape shape = {(a.items + TEAMS - 1) / TEAMS, 32 * WARPS * TEAMS,
+                                fits ? (int)bytes : 0};
+    return fits ? launch_kernel(batch_solve_kernel<T, WARPS, TEAMS, BLOCKS, true>, shape, t->stream,
+                                a)
+                : launch_kernel(batch_solve_kernel<T, WARPS, TEAMS, BLOCKS, false>, shape,
+                                t->stream, a);
+}
+
+/* How many warps an item gets changes no bits: a block's 16 for few items, and for large ones, of
+ * which few fit in the shared memory of a multiprocessor; otherwise 4, so that items fill the
+ * device, or one where there are so many that these do.  bench_batch on an H100: gpu-batch.md. */
 template <typename T>
 static cudaError_t launch_solve(const device_batch *t, const batch_arguments<T> &a)
 {
-    if (t->wide > ROWS_OF_A_WARP || t->fronts > FRONTS_OF_A_WARP) {
-        const int64_t bytes = a.places() * (int64_t)sizeof(T);
-        const bool fits = bytes <= SHARED_BYTES;
-        const launch_shape shape = {a.items, 32 * BATCH_WARPS, fits ? (int)bytes : 0};
-        return fits ? launch_kernel(batch_solve_kernel<T, BATCH_WARPS, true>, shape, t->stream, a)
-                    : launch_kernel(batch_solve_kernel<T, BATCH_WARPS, false>, shape, t->stream, a);
-    }
-    const int64_t each = (int64_t)t->n * (int64_t)sizeof(T);
-    const bool fits = ITEM_WARPS * each <= SHARED_BYTES;
-    const launch_shape shape = {(a.items + ITEM_WARPS - 1) / ITEM_WARPS, 32 * ITEM_WARPS,
-                                fits ? (int)(ITEM_WARPS * each) : 0};
-    return fits ? launch_kernel(batch_solve_kernel<T, 1, true>, shape, t->stream, a)
-                : launch_kernel(batch_solve_kernel<T, 1, false>, shape, t->stream, a);
+    /* warps of an item, and such blocks of a multiprocessor, by their registers */
+    constexpr int MANY = 4, TOGETHER = sizeof(T) > 8 ? 4 : 8;
+    const int64_t each = a.places() * (int64_t)sizeof(T),
+                  together = SHARED_BYTES / (each + BESIDE_BYTES),
+                  items = a.items / t->multiprocessors;
+    if (items < 2 || together < MANY)
+        return launch_teams<T, BATCH_PARTS, 1, 1>(t, a);
+    if (items < 2 * TOGETHER || together < 2 * TOGETHER)
+        return launch_teams<T, MANY, 1, TOGETHER>(t, a);
+    return launch_teams<T, 1, MANY, TOGETHER>(t, a);
 }
 
 extern "C" libsolver_status device_batch_solve(device_batch *t, const int32_t *list, int64_t number,

@@ -27,11 +27,11 @@ typedef struct batch_shape {
 } batch_shape;
 
 typedef struct device_batch {
-    int device;
+    int device, multiprocessors;
     void *stream;
     libsolver_type type;
     int64_t count, given, entries;
-    int32_t n, wide, fronts;
+    int32_t n, fronts;
     batch_share share;
     int has_signs; /* L D L^T */
     const factor_program *program;

@@ -13,7 +13,7 @@
 static int part_of(const batch_share *s, int32_t front)
 {
     int part = 0;
-    while (part < BATCH_WARPS && front >= s->begin[part + 1])
+    while (part < BATCH_PARTS && front >= s->begin[part + 1])
         part++;
     return part;
 }
@@ -41,7 +41,7 @@ static void check_rows(const batch_tables *t)
         for (int64_t i = f->rows; i < f->rows + f->m - f->k; i++) {
             const int32_t row = t->row[i], there = t->shared[i];
             assert_in_range(row, f->first + f->k, t->n - 1);
-            assert_true(part[row] == own || part[row] == BATCH_WARPS);
+            assert_true(part[row] == own || part[row] == BATCH_PARTS);
             if (part[row] == own)
                 assert_int_equal(there, row);
             else {
@@ -64,15 +64,15 @@ static void check_tables(cpu_system *s, int32_t *longest, int32_t *top)
     assert_int_equal(t.share.begin[0], 0);
     assert_int_equal(t.fronts, g.nodes);
     *longest = 0;
-    int32_t pivots[BATCH_WARPS + 1] = {0};
+    int32_t pivots[BATCH_PARTS + 1] = {0};
     for (int32_t q = 0; q < t.fronts; q++)
         pivots[part_of(&t.share, q)] += t.front[q].k;
-    for (int w = 0; w < BATCH_WARPS; w++) {
+    for (int w = 0; w < BATCH_PARTS; w++) {
         assert_true(t.share.begin[w] <= t.share.begin[w + 1]);
         *longest = pivots[w] > *longest ? pivots[w] : *longest;
     }
     *top = t.share.top;
-    assert_int_equal(*top, pivots[BATCH_WARPS]);
+    assert_int_equal(*top, pivots[BATCH_PARTS]);
     assert_true(4 * *top <= t.n);
     check_rows(&t);
     batch_tables_free(&s->env.memory, &t);
@@ -103,7 +103,7 @@ static void shares_are_even(void **state)
     system_build_grid(&s, &r, 70, 70, SPD, BY_DISSECTION);
     check_tables(&s, &longest, &top);
     assert_in_range(top, 50, 1000);
-    assert_in_range(longest, 1, 4900 / BATCH_WARPS * 3 / 2);
+    assert_in_range(longest, 1, 4900 / BATCH_PARTS * 3 / 2);
     system_free(&s);
     positive_system(&s, &r, problem_path(400), NATURAL);
     check_tables(&s, &longest, &top);
