@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(32 * WARPS * TEAMS, BLOCKS)
 {
     using team = item_team<WARPS>;
     static_assert(WARPS == 1 || TEAMS == 1, "a team of several warps is a block");
-    extern __shared__ __align__(16) unsigned char memory[];
+    extern __shared__ __align__(128) unsigned char memory[];
     __shared__ T part[WARPS == 1 ? 1 : BATCH_PARTS][32];
     const int own = (int)threadIdx.x / team::THREADS;
     const int64_t number = (int64_t)blockIdx.x * TEAMS + own;

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "gpu/batch/batch_tables.h"
+#include "gpu/batch/tree_plan.h"
+#include "gpu/substitute/substitution_plan.h"
 #include "problems.h"
 #include "scaled_system.h"
 #include <stdlib.h>
@@ -134,12 +136,52 @@ static void without_memory(void **state)
     system_free(&s);
 }
 
+/* A plan's nodes are the fronts, with their panels and rows; nothing is left without memory. */
+static void trees_are_planned(void **state)
+{
+    (void)state;
+    cpu_system s;
+    random_stream r = random_seeded(1);
+    system_build_grid(&s, &r, 40, 50, SPD, BY_DISSECTION);
+    factor_program g = program_of(&s, NULL);
+    const factor_pattern p = fronts_of(&s);
+    memory *m = &s.env.memory;
+    const int64_t held = m->in_use;
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    substitution plan;
+    int failures = 0;
+    for (; status == LIBSOLVER_OUT_OF_MEMORY; failures++) {
+        s.ration.left = failures;
+        status = batch_tree_plan(m, &g, &p, SCALAR_TYPE, &plan);
+        s.ration.left = INT64_MAX;
+        if (status != LIBSOLVER_OK)
+            substitution_free(m, &plan);
+        assert_true(status == LIBSOLVER_OK || m->in_use == held);
+    }
+    assert_int_equal(status, LIBSOLVER_OK);
+    assert_true(failures > 10);
+    assert_int_equal(plan.nodes, p.nodes);
+    for (int32_t v = 0; v < p.nodes; v++) {
+        const substitution_node *q = &plan.node[v];
+        const factor_front *f = &g.front[v];
+        assert_true(q->panel == f->panel && q->ld == f->ld && q->columns == f->k &&
+                    q->rows == f->m - f->k && q->first == f->first);
+        for (int32_t i = 0; i < q->rows; i++)
+            assert_int_equal(plan.row[q->row_start + i], p.index[p.row_start[v] + f->k + i]);
+    }
+    substitution_free(m, &plan);
+    assert_int_equal(m->in_use, held);
+    factor_program_free(m, &g);
+    system_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_systems_are_shared),
         cmocka_unit_test(shares_are_even),
         cmocka_unit_test(without_memory),
+        cmocka_unit_test(trees_are_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
