@@ -36,7 +36,7 @@ template <typename T> struct batch_arguments {
     /* Scalars of a solution that a block works on. */
     __host__ __device__ __forceinline__ int64_t places() const
     {
-        return n + (int64_t)BATCH_WARPS * share.top;
+        return n + (int64_t)share.parts * share.top;
     }
 
     __device__ __forceinline__ const T *panel_of(int64_t i) const

@@ -23,20 +23,21 @@ static void order_fronts(table_builder *b)
     const factor_pattern *p = b->pattern;
     int32_t at = 0;
     int64_t rows = 0;
-    for (int part = 0; part <= BATCH_WARPS; part++) {
+    for (int part = 0; part <= BATCH_PARTS; part++) {
         t->share.begin[part] = at;
         for (int32_t s = 0; s < p->nodes; s++)
             if (b->part[s] == part) {
                 b->place[s] = at;
                 b->order[at++] = s;
             }
+        if (part < BATCH_PARTS && at > t->share.begin[part])
+            t->share.parts = part + 1;
     }
     for (int32_t q = 0; q < p->nodes; q++) {
         const factor_front *f = &b->program->front[b->order[q]];
         t->front[q] = (batch_front){
             .panel = f->panel, .rows = rows, .first = f->first, .k = f->k, .m = f->m, .ld = f->ld};
         rows += f->m - f->k;
-        t->wide = f->m > t->wide ? f->m : t->wide;
     }
 }
 
@@ -45,7 +46,7 @@ static void name_top(table_builder *b)
     batch_tables *t = b->t;
     for (int32_t k = 0; k < t->n; k++)
         b->top[k] = -1;
-    for (int32_t q = t->share.begin[BATCH_WARPS]; q < t->fronts; q++)
+    for (int32_t q = t->share.begin[BATCH_PARTS]; q < t->fronts; q++)
         for (int32_t j = 0; j < t->front[q].k; j++) {
             t->top_row[t->share.top] = t->front[q].first + j;
             b->top[t->front[q].first + j] = t->share.top++;
@@ -66,7 +67,7 @@ static void name_rows(const table_builder *b)
                           row = at < above->k ? above->first + at
                                               : t->row[above->rows + at - above->k];
             t->row[f->rows + i - f->k] = row;
-            t->shared[f->rows + i - f->k] = b->part[s] < BATCH_WARPS && b->top[row] >= 0
+            t->shared[f->rows + i - f->k] = b->part[s] < BATCH_PARTS && b->top[row] >= 0
                                                 ? t->n + b->part[s] * t->share.top + b->top[row]
                                                 : row;
         }

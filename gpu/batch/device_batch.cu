@@ -3,9 +3,11 @@
 #include "gpu/batch/device_batch.h"
 #include "base/type.h"
 #include "dense/cuda/device/launch.cuh"
+#include "gpu/batch/many.cuh"
 #include "gpu/batch/refine.cuh"
 #include "gpu/device/device.cuh"
 #include "gpu/device/value_sums.cuh"
+#include "gpu/substitute/places.cuh"
 #include <cfloat>
 #include <cstring>
 
@@ -24,6 +26,8 @@ static void put_tables(uploader *u, const batch_shape *s, device_batch *t)
     t->column = u->put(s->full->column, s->full->start[g->n]);
     t->source = u->put(s->full->source, s->full->start[g->n]);
     t->sums = put_value_sums(u, s->sums, s->given);
+    if (s->solves)
+        device_substitution_put(u, s->solves, &t->substitution);
 }
 
 /* Outcomes of all items, then what is wrong with values. */
@@ -36,7 +40,7 @@ static int64_t place_items(char *base, const batch_shape *s, device_batch *t)
 {
     parts all;
     const int64_t n = s->tables->n, count = s->count, size = type_bytes(s->type),
-                  places = n + (int64_t)BATCH_WARPS * s->tables->share.top;
+                  places = n + (int64_t)s->tables->share.parts * s->tables->share.top;
     const auto part = [&](int64_t bytes) -> void * { return base + all.place(bytes); };
     t->panel_bytes =
         part_bytes((s->program->panel_scalars + (s->fronts->signs ? 2 * n : 0)) * size);
@@ -52,6 +56,14 @@ static int64_t place_items(char *base, const batch_shape *s, device_batch *t)
     t->unsound = reinterpret_cast<int *>(static_cast<char *>(t->outcome) +
                                          count * device_factorizer_outcome_bytes());
     t->error = static_cast<double *>(part(count * (int64_t)sizeof(double)));
+    if (s->solves)
+        with_type(s->type, [&](auto one) {
+            t->head = part(sizeof(workspace_head));
+            t->state = part(sizeof(solve_state));
+            t->packets = part(count * substitution_packets(s->solves) *
+                              (int64_t)sizeof(packet<decltype(one)>));
+            return LIBSOLVER_OK;
+        });
     return all.bytes;
 }
 
@@ -80,13 +92,15 @@ extern "C" libsolver_status device_batch_open(device_batch *t, const batch_shape
     t->given = s->given;
     t->entries = s->sums->entries;
     t->n = s->tables->n;
-    t->wide = s->tables->wide;
     t->fronts = s->tables->fronts;
     t->share = s->tables->share;
     t->has_signs = s->fronts->signs != nullptr;
     t->program = s->program;
     t->factorizer.device = t->device;
     t->factorizer.stream = t->stream;
+    TRY(CUDA_STATUS(cudaDeviceGetAttribute(&t->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                           t->device),
+                    "counting multiprocessors", why));
     put_tables(&measured, s, t);
     TRY(device_buffer_reserve(&t->tables, measured.all.bytes + 256, &allocations,
                               "the tables of the batch", why));
@@ -99,6 +113,16 @@ extern "C" libsolver_status device_batch_open(device_batch *t, const batch_shape
                              "the outcomes of the batch", why));
     TRY(device_factorizer_load_items(&t->factorizer, s->program, s->fronts, s->type, s->count,
                                      why));
+    if (s->solves) {
+        t->substitution.hermitian = 1;
+        t->substitution.cholesky = !s->fronts->signs;
+        t->substitution.panel_scalars = s->program->panel_scalars;
+        t->substitution.factor = t->panel;
+        /* epoch 0 is never used, so that zeroed packets are invalid */
+        TRY(CUDA_STATUS(cudaMemsetAsync(t->items.at, 0, (size_t)t->items.bytes,
+                                        (cudaStream_t)t->stream),
+                        "clearing the items of the batch", why));
+    }
     u.base = static_cast<char *>(t->tables.at);
     u.copies = true;
     u.stream = (cudaStream_t)t->stream;
@@ -179,6 +203,19 @@ template <typename T> static item_blocks<T> blocks_of(const batch_places *p)
             p->offset};
 }
 
+/* Of the items listed on the device. */
+template <typename T> static cudaError_t invert_items(const device_batch *t, int64_t number)
+{
+    const device_substitution *q = &t->substitution;
+    const invert_arguments<T> a = {static_cast<T *>(t->panel), q->block, q->narrow_blocks,
+                                   q->blocks, q->cholesky != 0};
+    const int64_t narrow = (q->narrow_blocks + NARROW_TOGETHER - 1) / NARROW_TOGETHER,
+                  each = narrow + q->blocks - q->narrow_blocks;
+    const launch_shape how = {number * each, TILE_THREADS, INVERT_SHARED<T>};
+    return launch_kernel(invert_items_blocks<T>, how, t->stream, a, t->item, t->panel_bytes,
+                         (int)each);
+}
+
 extern "C" libsolver_status device_batch_factorize(device_batch *t, const int32_t *list,
                                                    int64_t number, const batch_places *values,
                                                    int is_unscaled, double doubt_level,
@@ -214,6 +251,11 @@ extern "C" libsolver_status device_batch_factorize(device_batch *t, const int32_
         return LAUNCH_STATUS(error, "summing the values of the batch", why);
     }));
     TRY(device_factorizer_launch_items(&t->factorizer, t->program, &arguments, &items, why));
+    if (t->substitution.blocks > 0)
+        TRY(with_type(t->type, [&](auto one) {
+            return LAUNCH_STATUS(invert_items<decltype(one)>(t, number),
+                                 "inverting diagonal blocks", why);
+        }));
     error = cudaMemcpyAsync(t->gathered, t->outcome, (size_t)gathered_bytes(t->count),
                             cudaMemcpyDeviceToHost, stream);
     if (error == cudaSuccess)
@@ -229,11 +271,8 @@ extern "C" libsolver_status device_batch_factorize(device_batch *t, const int32_
 
 /* ---- Solves ---------------------------------------------------------------------------------- */
 
-/* An item whose tree has fronts of more rows, or more fronts, is a block's: by the pattern alone,
- * so that bits do not depend on the number of items. */
-constexpr int ROWS_OF_A_WARP = 128, FRONTS_OF_A_WARP = 64;
-/* Most shared memory for the solutions of a block. */
-constexpr int64_t SHARED_BYTES = 200 * 1024;
+/* Most shared memory for the solutions of a multiprocessor's blocks, and beside them in each. */
+constexpr int64_t SHARED_BYTES = 200 * 1024, BESIDE_BYTES = 10 * 1024;
 
 template <typename T>
 static batch_arguments<T> arguments_of(const device_batch *t, int64_t number, int64_t columns,
@@ -260,22 +299,71 @@ static batch_arguments<T> arguments_of(const device_batch *t, int64_t number, in
             blocks_of<T>(x)};
 }
 
+/* By substitution, column by column, as many items at a time as tickets count. */
+template <typename T>
+static cudaError_t launch_trees(const device_batch *t, const batch_arguments<T> &a)
+{
+    substitute_arguments<T> q(t->substitution, t->n);
+    const int64_t blocks = (int64_t)SUBSTITUTE_BLOCKS<T> * t->multiprocessors,
+                  most = ((1ll << TICKET_BITS) - 2 * blocks) / q.tasks;
+    cudaError_t error = cudaSuccess;
+    q.a.state = static_cast<solve_state *>(t->state);
+    q.a.packets = static_cast<packet_word *>(t->packets);
+    q.a.scale = a.scale;
+    q.a.user_row = t->row_of;
+    q.a.n = t->n;
+    q.a.patience = 2000000000;
+    q.a.b_row = a.b.row;
+    q.a.x_row = a.x.row;
+    q.head = static_cast<workspace_head *>(t->head);
+    for (int64_t first = 0; first < a.items; first += most) {
+        item_places<T> places = {a.item + first, a.panel_bytes, a.scale_bytes, a.b, a.x};
+        q.a.columns = (int32_t)(a.items - first < most ? a.items - first : most);
+        const int64_t tasks = (int64_t)q.tasks * q.a.columns;
+        const launch_shape how = {tasks < blocks ? tasks : blocks, SUBSTITUTE_THREADS,
+                                  (int)sizeof(substitute_shared<T, 1>)};
+        for (int64_t c = 0; c < a.columns && error == cudaSuccess; c++) {
+            error = launch_kernel(substitute_items_kernel<T>, how, t->stream, q, places);
+            places.b.offset += a.b.column;
+            places.x.offset += a.x.column;
+        }
+    }
+    return error;
+}
+
+template <typename T, int WARPS, int TEAMS, int BLOCKS>
+static cudaError_t launch_teams(const device_batch *t, const batch_arguments<T> &a)
+{
+    const int64_t bytes = TEAMS * a.places() * (int64_t)sizeof(T);
+    const bool fits = bytes <= SHARED_BYTES;
+    const launch_shape shape = {(a.items + TEAMS - 1) / TEAMS, 32 * WARPS * TEAMS,
+                                fits ? (int)bytes : 0};
+    return fits ? launch_kernel(batch_solve_kernel<T, WARPS, TEAMS, BLOCKS, true>, shape, t->stream,
+                                a)
+                : launch_kernel(batch_solve_kernel<T, WARPS, TEAMS, BLOCKS, false>, shape,
+                                t->stream, a);
+}
+
+/* Warps of an item that has a block while others wait, and of one beside others. */
+constexpr int FEW_ITEMS_WARPS = 16, MANY_ITEMS_WARPS = 4;
+
+/* How many warps an item gets changes no bits: 16 where there are few items, or so large ones that
+ * few fit in the shared memory of a multiprocessor; otherwise 4, or one where there are so many
+ * that these fill the device.  bench_batch on an H100: doc/experiments.md, "Batches". */
 template <typename T>
 static cudaError_t launch_solve(const device_batch *t, const batch_arguments<T> &a)
 {
-    if (t->wide > ROWS_OF_A_WARP || t->fronts > FRONTS_OF_A_WARP) {
-        const int64_t bytes = a.places() * (int64_t)sizeof(T);
-        const bool fits = bytes <= SHARED_BYTES;
-        const launch_shape shape = {a.items, 32 * BATCH_WARPS, fits ? (int)bytes : 0};
-        return fits ? launch_kernel(batch_solve_kernel<T, BATCH_WARPS, true>, shape, t->stream, a)
-                    : launch_kernel(batch_solve_kernel<T, BATCH_WARPS, false>, shape, t->stream, a);
-    }
-    const int64_t each = (int64_t)t->n * (int64_t)sizeof(T);
-    const bool fits = ITEM_WARPS * each <= SHARED_BYTES;
-    const launch_shape shape = {(a.items + ITEM_WARPS - 1) / ITEM_WARPS, 32 * ITEM_WARPS,
-                                fits ? (int)(ITEM_WARPS * each) : 0};
-    return fits ? launch_kernel(batch_solve_kernel<T, 1, true>, shape, t->stream, a)
-                : launch_kernel(batch_solve_kernel<T, 1, false>, shape, t->stream, a);
+    if (t->substitution.tasks > 0)
+        return launch_trees<T>(t, a);
+    constexpr int TOGETHER = sizeof(T) > 8 ? 4 : 8; /* blocks of 4 warps, by their registers */
+    const int64_t each = a.places() * (int64_t)sizeof(T),
+                  together = SHARED_BYTES / (each + BESIDE_BYTES),
+                  items = a.items / t->multiprocessors;
+    if (items < 2 || together < MANY_ITEMS_WARPS)
+        return launch_teams<T, FEW_ITEMS_WARPS, 1, 1>(t, a);
+    if (items < 2 * TOGETHER || together < 2 * TOGETHER)
+        return launch_teams<T, MANY_ITEMS_WARPS, 1, TOGETHER>(t, a);
+    return launch_teams<T, 1, MANY_ITEMS_WARPS, TOGETHER>(t, a);
 }
 
 extern "C" libsolver_status device_batch_solve(device_batch *t, const int32_t *list, int64_t number,
@@ -288,9 +376,19 @@ extern "C" libsolver_status device_batch_solve(device_batch *t, const int32_t *l
         using T = decltype(one);
         if (error == cudaSuccess)
             error = launch_solve<T>(t, arguments_of<T>(t, number, columns, b, x));
+        unsigned *const failed = static_cast<unsigned *>(t->gathered);
+        *failed = 0;
+        if (error == cudaSuccess && t->state)
+            error =
+                cudaMemcpyAsync(failed, &static_cast<solve_state *>(t->state)->failed,
+                                sizeof *failed, cudaMemcpyDeviceToHost, (cudaStream_t)t->stream);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize((cudaStream_t)t->stream);
-        return LAUNCH_STATUS(error, "solving with the batch", why);
+        if (error == cudaSuccess && *failed)
+            error = cudaMemset(t->state, 0, sizeof(solve_state));
+        TRY(LAUNCH_STATUS(error, "solving with the batch", why));
+        return *failed ? FAIL(why, LIBSOLVER_CUDA, "a solve on the device gave up waiting")
+                       : LIBSOLVER_OK;
     });
 }
 

@@ -10,6 +10,7 @@
 #include "gpu/device/device_values.h"
 #include "gpu/factor/device_factorizer.h"
 #include "gpu/refine/full_matrix.h"
+#include "gpu/substitute/device_substitution.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,16 +23,17 @@ typedef struct batch_shape {
     const factor_program *program;
     const factor_pattern *fronts;
     const batch_tables *tables;
-    const full_matrix *full; /* by rows of A */
+    const substitution *solves; /* NULL: items are solved with front by front */
+    const full_matrix *full;    /* by rows of A */
     const value_sums *sums;
 } batch_shape;
 
 typedef struct device_batch {
-    int device;
+    int device, multiprocessors;
     void *stream;
     libsolver_type type;
     int64_t count, given, entries;
-    int32_t n, wide, fronts;
+    int32_t n, fronts;
     batch_share share;
     int has_signs; /* L D L^T */
     const factor_program *program;
@@ -50,8 +52,10 @@ typedef struct device_batch {
                                                        host */
     int32_t *item;
     int *unsound;
-    void *outcome, *gathered; /* gathered: page-locked, a copy of outcome and unsound */
-    double *error;            /* count */
+    void *outcome, *gathered;         /* gathered: page-locked, a copy of outcome and unsound */
+    double *error;                    /* count */
+    device_substitution substitution; /* zeroed: there is none */
+    void *packets, *head, *state;     /* of substitution */
 } device_batch;
 
 /* Zeroed but for device and stream. */

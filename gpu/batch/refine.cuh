@@ -7,7 +7,7 @@
 #include "gpu/refine/refine_state.h"
 #include "gpu/refine/wide.cuh"
 
-constexpr int REFINE_WARPS = BATCH_WARPS, REFINE_THREADS = 32 * REFINE_WARPS;
+constexpr int REFINE_WARPS = 16, REFINE_THREADS = 32 * REFINE_WARPS;
 
 template <typename T> struct batch_refine_arguments {
     batch_arguments<T> a; /* work: d */
@@ -76,7 +76,7 @@ template <typename T>
 __global__ void __launch_bounds__(REFINE_THREADS, 1)
     batch_refine_kernel(const __grid_constant__ batch_refine_arguments<T> r)
 {
-    __shared__ T part[REFINE_WARPS][32];
+    __shared__ T part[BATCH_PARTS][32];
     __shared__ double shared[REFINE_WARPS];
     const batch_arguments<T> &a = r.a;
     const int64_t item = a.item[blockIdx.x];
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(REFINE_THREADS, 1)
     refined_column_decide(&state, measure(r, value, scale, b, x, d, shared), 1, r.tolerance,
                           r.least_progress);
     for (int step = 0; step < r.steps && !state.done; step++) {
-        solve_by_block(a, a.panel_of(item), d, part);
+        solve_item<REFINE_WARPS, LOADS_AHEAD<T, 1>>(a, a.panel_of(item), d, part);
         for (int k = (int)threadIdx.x; k < a.n; k += REFINE_THREADS) {
             const int i = a.row_of[k];
             const T old = x[i * a.x.row];

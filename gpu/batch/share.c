@@ -24,7 +24,7 @@ typedef struct sharing {
     heap open;              /* subtrees, the longest first */
 } sharing;
 
-/* Predicted ns of a front, forwards and backwards, by a warp or by a block of BATCH_WARPS. */
+/* Predicted ns of a front, forwards and backwards, by a warp or by a block of BATCH_PARTS. */
 static int64_t front_ns(const factor_front *f, int32_t warps)
 {
     const int64_t panels = (f->k + 31) / 32, rows = 32 * (int64_t)warps,
@@ -67,13 +67,13 @@ static int32_t cut_subtrees(sharing *b)
             below += b->seconds[s];
         }
     while (b->open.count > 0) {
-        const int64_t longest = -b->open.entry[0].key, share = below / BATCH_WARPS,
-                      predicted = top + share + longest - longest / BATCH_WARPS;
+        const int64_t longest = -b->open.entry[0].key, share = below / BATCH_PARTS,
+                      predicted = top + share + longest - longest / BATCH_PARTS;
         if (predicted < least) {
             least = predicted;
             best = cuts;
         }
-        if (top > least || longest <= share / BATCH_WARPS)
+        if (top > least || longest <= share / BATCH_PARTS)
             break;
         const int32_t s = heap_pop(&b->open).number;
         const int64_t own = front_ns(b->front + s, 1);
@@ -82,7 +82,7 @@ static int32_t cut_subtrees(sharing *b)
             break;
         b->cut[cuts++] = s;
         below -= own;
-        top += front_ns(b->front + s, BATCH_WARPS);
+        top += front_ns(b->front + s, BATCH_PARTS);
         for (int32_t c = b->last[s]; c >= 0; c = b->before[c])
             push(b, c);
     }
@@ -94,24 +94,24 @@ static int32_t cut_subtrees(sharing *b)
 static void assign(sharing *b, int32_t cuts, uint8_t *part)
 {
     const int32_t *above = b->pattern->above;
-    int64_t load[BATCH_WARPS] = {0};
+    int64_t load[BATCH_PARTS] = {0};
     memset(part, 0, (size_t)b->nodes);
     for (int32_t q = 0; q < cuts; q++)
-        part[b->cut[q]] = BATCH_WARPS;
+        part[b->cut[q]] = BATCH_PARTS;
     b->open.count = 0;
     for (int32_t s = 0; s < b->nodes; s++)
-        if (part[s] != BATCH_WARPS && (above[s] < 0 || part[above[s]] == BATCH_WARPS))
+        if (part[s] != BATCH_PARTS && (above[s] < 0 || part[above[s]] == BATCH_PARTS))
             push(b, s);
     while (b->open.count > 0) {
         const int32_t s = heap_pop(&b->open).number;
         int w = 0;
-        for (int q = 1; q < BATCH_WARPS; q++)
+        for (int q = 1; q < BATCH_PARTS; q++)
             w = load[q] < load[w] ? q : w;
         part[s] = (uint8_t)w;
         load[w] += b->seconds[s];
     }
     for (int32_t s = b->nodes - 1; s >= 0; s--)
-        if (above[s] >= 0 && part[above[s]] != BATCH_WARPS)
+        if (above[s] >= 0 && part[above[s]] != BATCH_PARTS)
             part[s] = part[above[s]];
 }
 

@@ -37,7 +37,7 @@ __device__ __forceinline__ int place_of(const batch_front &f, const int32_t *row
  * is to be solved for; FORWARD: L x = f, from the first on; otherwise L^H x = f, from the last on.
  * FORWARD: lanes up to `rows` have rows below it, whose v is less their products with x.  is_unit:
  * the diagonal is one, whatever stands there. */
-template <bool FORWARD, typename T>
+template <bool FORWARD, int AHEAD, typename T>
 __device__ __forceinline__ T solve_triangle(const T *at, int ld, int width, int rows, bool is_unit,
                                             T v)
 {
@@ -45,21 +45,47 @@ __device__ __forceinline__ T solve_triangle(const T *at, int ld, int width, int 
     const int lane = (int)threadIdx.x % 32;
     const R diagonal = is_unit || lane >= width ? R(1) : real_part(at[lane + (int64_t)lane * ld]),
             inverse = lane < width ? 1 / diagonal : R(0);
-#pragma unroll 8
-    for (int q = 0; q < width; q++) {
-        const int j = FORWARD ? q : width - 1 - q;
-        const bool waits = FORWARD ? lane > j && lane < rows : lane < j;
-        T entry = {};
-        if (waits)
-            entry = FORWARD ? at[lane + (int64_t)j * ld]
-                            : conjugate_if(at[j + (int64_t)lane * ld], true);
-        const T mine = times_real(v, inverse), z = shuffle(mine, j);
-        v = lane == j ? mine : multiply_add(v, -entry, z);
+#pragma unroll 1
+    for (int begin = 0; begin < width; begin += AHEAD) {
+        T entry[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const int j = FORWARD ? begin + u : width - 1 - begin - u;
+            entry[u] = T{};
+            if (FORWARD ? lane > j && lane < rows && j < width : lane < j)
+                entry[u] = FORWARD ? at[lane + (int64_t)j * ld]
+                                   : conjugate_if(at[j + (int64_t)lane * ld], true);
+        }
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++) {
+            const int j = FORWARD ? begin + u : width - 1 - begin - u;
+            if (begin + u >= width)
+                break;
+            const T mine = times_real(v, inverse), z = shuffle(mine, j);
+            v = lane == j ? mine : multiply_add(v, -entry[u], z);
+        }
     }
     return v;
 }
 
-template <int WARPS, typename T>
+/* The sum over j < count of entry(j) and lane j's x. */
+template <int AHEAD, typename T, typename F>
+__device__ __forceinline__ T sum_of(T sum, int count, T x, F entry)
+{
+#pragma unroll 1
+    for (int begin = 0; begin < count; begin += AHEAD) {
+        T a[AHEAD];
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            a[u] = begin + u < count ? entry(begin + u) : T{};
+#pragma unroll
+        for (int u = 0; u < AHEAD; u++)
+            sum = multiply_add(sum, a[u], shuffle(x, begin + u));
+    }
+    return sum;
+}
+
+template <int WARPS, int AHEAD, typename T>
 __device__ __forceinline__ void forward_front(const batch_front &f, const int32_t *row,
                                               const T *panel, bool is_unit, T *x)
 {
@@ -72,7 +98,8 @@ __device__ __forceinline__ void forward_front(const batch_front &f, const int32_
             T v = {};
             if (lane < width)
                 v = x[f.first + p + lane];
-            v = solve_triangle<true>(P + p + (int64_t)p * f.ld, f.ld, width, rows, is_unit, v);
+            v = solve_triangle<true, AHEAD>(P + p + (int64_t)p * f.ld, f.ld, width, rows, is_unit,
+                                            v);
             if (lane < width)
                 x[f.first + p + lane] = v;
             else if (lane < rows) {
@@ -89,10 +116,8 @@ __device__ __forceinline__ void forward_front(const batch_front &f, const int32_
         for (int first = p + width; first < f.m; first += team::THREADS) {
             const int i = first + team::rank();
             const T *const from = P + (int64_t)p * f.ld + (i < f.m ? i : f.m - 1);
-            T sum = {};
-#pragma unroll 8
-            for (int j = 0; j < width; j++)
-                sum = multiply_add(sum, from[(int64_t)j * f.ld], shuffle(z, j));
+            const T sum =
+                sum_of<AHEAD>(T{}, width, z, [&](int j) { return from[(int64_t)j * f.ld]; });
             if (i < f.m) {
                 T *const to = x + place_of(f, row, i);
                 *to = *to - sum;
@@ -102,8 +127,10 @@ __device__ __forceinline__ void forward_front(const batch_front &f, const int32_
     }
 }
 
-/* d: the diagonal of D, NULL: Cholesky; part: 32 scalars of shared memory for each warp */
-template <int WARPS, typename T>
+/* d: the diagonal of D, NULL: Cholesky.  GROUPS: the rows below are summed in so many groups,
+ * whoever has them, and the groups in their order.  part: where each group's sums are put, unused
+ * where a warp has the front. */
+template <int WARPS, int AHEAD, int GROUPS, typename T>
 __device__ __forceinline__ void backward_front(const batch_front &f, const int32_t *row,
                                                const T *panel, const T *d, T *x, T (*part)[32])
 {
@@ -111,24 +138,28 @@ __device__ __forceinline__ void backward_front(const batch_front &f, const int32
     const int lane = (int)threadIdx.x % 32, warp = team::warp();
     const T *const P = panel + f.panel;
     for (int p = (f.k - 1) / 32 * 32; p >= 0; p -= 32) {
-        const int width = min(32, f.k - p);
+        const int width = min(32, f.k - p), groups = min(GROUPS, (f.m - p - width + 31) / 32);
         const T *const column = P + (int64_t)(p + min(lane, width - 1)) * f.ld;
-        T sum = {};
-        for (int first = p + width + 32 * warp; first < f.m; first += team::THREADS) {
-            const int rows = min(32, f.m - first);
-            T below = {};
-            if (lane < rows)
-                below = x[place_of(f, row, first + lane)];
-#pragma unroll 8
-            for (int i = 0; i < rows; i++)
-                sum = multiply_add(sum, conjugate_if(column[first + i], true), shuffle(below, i));
+        T all = {};
+        for (int group = warp; group < groups; group += WARPS) {
+            T sum = {};
+            for (int first = p + width + 32 * group; first < f.m; first += 32 * groups) {
+                const int rows = min(32, f.m - first);
+                T below = {};
+                if (lane < rows)
+                    below = x[place_of(f, row, first + lane)];
+                sum = sum_of<AHEAD>(sum, rows, below,
+                                    [&](int i) { return conjugate_if(column[first + i], true); });
+            }
+            if constexpr (WARPS > 1)
+                part[group][lane] = sum;
+            else
+                all = all + sum;
         }
         if constexpr (WARPS > 1) {
-            part[warp][lane] = sum;
             __syncthreads();
-            sum = T{};
-            for (int q = 0; q < WARPS && warp == 0; q++)
-                sum = sum + part[q][lane];
+            for (int group = 0; group < groups && warp == 0; group++)
+                all = all + part[group][lane];
         }
         if (warp == 0) {
             T v = {};
@@ -136,10 +167,10 @@ __device__ __forceinline__ void backward_front(const batch_front &f, const int32
                 v = x[f.first + p + lane];
                 if (d)
                     v = times_real(v, 1 / real_part(d[f.first + p + lane]));
-                v = v - sum;
+                v = v - all;
             }
-            v = solve_triangle<false>(P + p + (int64_t)p * f.ld, f.ld, width, width, d != nullptr,
-                                      v);
+            v = solve_triangle<false, AHEAD>(P + p + (int64_t)p * f.ld, f.ld, width, width,
+                                             d != nullptr, v);
             if (lane < width)
                 x[f.first + p + lane] = v;
         }
@@ -158,7 +189,7 @@ __device__ __forceinline__ void ask_for_panel(const batch_front &f, const T *pan
 }
 
 /* Fronts [first, end) forwards; the next one's record comes while one is worked on. */
-template <int WARPS, typename T>
+template <int WARPS, int AHEAD, typename T>
 __device__ __forceinline__ void forward_fronts(const batch_arguments<T> &a, const int32_t *row,
                                                int first, int end, const T *panel, T *x)
 {
@@ -169,12 +200,12 @@ __device__ __forceinline__ void forward_fronts(const batch_arguments<T> &a, cons
         const batch_front f = next;
         next = a.front[min(s + 1, end - 1)];
         ask_for_panel(next, panel);
-        forward_front<WARPS>(f, row, panel, a.pivots >= 0, x);
+        forward_front<WARPS, AHEAD>(f, row, panel, a.pivots >= 0, x);
     }
 }
 
 /* The same backwards, from the last one on. */
-template <int WARPS, typename T>
+template <int WARPS, int AHEAD, int GROUPS, typename T>
 __device__ __forceinline__ void backward_fronts(const batch_arguments<T> &a, const int32_t *row,
                                                 int first, int end, const T *panel, T *x,
                                                 T (*part)[32])
@@ -187,83 +218,74 @@ __device__ __forceinline__ void backward_fronts(const batch_arguments<T> &a, con
         const batch_front f = next;
         next = a.front[max(s - 1, first)];
         ask_for_panel(next, panel);
-        backward_front<WARPS>(f, row, panel, d, x, part);
+        backward_front<WARPS, AHEAD, GROUPS>(f, row, panel, d, x, part);
     }
 }
 
-/* x := A^-1 of it, n scalars in the order of P A P^T, of the scaled matrix, by a warp.  Begins and
- * ends with a barrier of it. */
-template <typename T>
-__device__ __forceinline__ void solve_by_warp(const batch_arguments<T> &a, const T *panel, T *x,
-                                              T (*part)[32])
+/* x := A^-1 of it, a.places() scalars in the order of P A P^T, of the scaled matrix.  Begins and
+ * ends with a barrier of the team.  The same bits for any number of warps.  part: BATCH_PARTS,
+ * unused by a warp. */
+template <int WARPS, int AHEAD, typename T>
+__device__ __forceinline__ void solve_item(const batch_arguments<T> &a, const T *panel, T *x,
+                                           T (*part)[32])
 {
-    __syncwarp();
-    forward_fronts<1>(a, a.row, 0, a.fronts, panel, x);
-    backward_fronts<1>(a, a.row, 0, a.fronts, panel, x, part);
-}
-
-/* The same by a block; x has a.places(). */
-template <typename T>
-__device__ __forceinline__ void solve_by_block(const batch_arguments<T> &a, const T *panel, T *x,
-                                               T (*part)[32])
-{
-    constexpr int THREADS = 32 * BATCH_WARPS;
-    const int warp = (int)threadIdx.x / 32, top = a.share.top;
-    const int first = a.share.begin[warp], end = a.share.begin[warp + 1],
-              top_front = a.share.begin[BATCH_WARPS];
+    using team = item_team<WARPS>;
+    const int warp = team::warp(), top = a.share.top, parts = a.share.parts,
+              top_front = a.share.begin[BATCH_PARTS];
     T *const copies = x + a.n;
-    for (int t = (int)threadIdx.x; t < BATCH_WARPS * top; t += THREADS)
+    for (int t = team::rank(); t < parts * top; t += team::THREADS)
         copies[t] = T{};
-    __syncthreads();
-    forward_fronts<1>(a, a.shared, first, end, panel, x);
-    __syncthreads();
-    for (int t = (int)threadIdx.x; t < top; t += THREADS) {
+    team::sync();
+    for (int q = warp; q < parts; q += WARPS)
+        forward_fronts<1, AHEAD>(a, a.shared, a.share.begin[q], a.share.begin[q + 1], panel, x);
+    team::sync();
+    for (int t = team::rank(); t < top; t += team::THREADS) {
         T *const at = x + a.top_row[t];
         T sum = *at;
-#pragma unroll
-        for (int w = 0; w < BATCH_WARPS; w++)
-            sum = sum + copies[w * top + t];
+#pragma unroll 4
+        for (int q = 0; q < parts; q++)
+            sum = sum + copies[q * top + t];
         *at = sum;
     }
-    __syncthreads();
-    forward_fronts<BATCH_WARPS>(a, a.row, top_front, a.fronts, panel, x);
-    backward_fronts<BATCH_WARPS>(a, a.row, top_front, a.fronts, panel, x, part);
-    for (int t = (int)threadIdx.x; t < top; t += THREADS) {
+    team::sync();
+    forward_fronts<WARPS, AHEAD>(a, a.row, top_front, a.fronts, panel, x);
+    backward_fronts<WARPS, AHEAD, BATCH_PARTS>(a, a.row, top_front, a.fronts, panel, x, part);
+    for (int t = team::rank(); t < top; t += team::THREADS) {
         const T v = x[a.top_row[t]];
-#pragma unroll
-        for (int w = 0; w < BATCH_WARPS; w++)
-            copies[w * top + t] = v;
+#pragma unroll 4
+        for (int q = 0; q < parts; q++)
+            copies[q * top + t] = v;
     }
-    __syncthreads();
-    backward_fronts<1>(a, a.shared, first, end, panel, x, part);
-    __syncthreads();
+    team::sync();
+    for (int q = warp; q < parts; q += WARPS)
+        backward_fronts<1, AHEAD, 1, T>(a, a.shared, a.share.begin[q], a.share.begin[q + 1], panel,
+                                        x, nullptr);
+    team::sync();
 }
 
-/* Items of a block, where a warp has one. */
-constexpr int ITEM_WARPS = 4;
-/* Blocks that are to fit on a multiprocessor, by their registers. */
-constexpr int solve_blocks(int warps)
-{
-    return warps == 1 ? 8 : 1;
-}
+/* Entries of L that a lane has on their way: few where many blocks share the registers. */
+template <typename T, int WARPS>
+constexpr int LOADS_AHEAD = (WARPS > 4 ? 128 : 32) / (int)sizeof(T);
 
-/* x := A^-1 b of each item.  SHARED: x is in shared memory meanwhile. */
-template <typename T, int WARPS, bool SHARED>
-__global__ void __launch_bounds__(32 * (WARPS == 1 ? ITEM_WARPS : WARPS), solve_blocks(WARPS))
+/* x := A^-1 b of each item, by so many warps each.  TEAMS: items of a block; BLOCKS: on a
+ * multiprocessor, by their registers.  SHARED: x is in shared memory meanwhile. */
+template <typename T, int WARPS, int TEAMS, int BLOCKS, bool SHARED>
+__global__ void __launch_bounds__(32 * WARPS * TEAMS, BLOCKS)
     batch_solve_kernel(const __grid_constant__ batch_arguments<T> a)
 {
     using team = item_team<WARPS>;
-    extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ T part[WARPS][32];
-    const int teams = (int)blockDim.x / team::THREADS, own = (int)threadIdx.x / team::THREADS;
-    const int64_t number = (int64_t)blockIdx.x * teams + own;
+    static_assert(WARPS == 1 || TEAMS == 1, "a team of several warps is a block");
+    extern __shared__ __align__(128) unsigned char memory[];
+    __shared__ T part[WARPS == 1 ? 1 : BATCH_PARTS][32];
+    const int own = (int)threadIdx.x / team::THREADS;
+    const int64_t number = (int64_t)blockIdx.x * TEAMS + own;
     if (number >= a.items)
         return; /* a warp, or the block */
     const int64_t item = a.item[number];
     const T *const panel = a.panel_of(item);
     const real_of<T> *const scale = a.scale_of(item);
     T *const work =
-        SHARED ? reinterpret_cast<T *>(memory) + (int64_t)own * a.n : a.work + item * a.places();
+        SHARED ? reinterpret_cast<T *>(memory) + own * a.places() : a.work + item * a.places();
     for (int64_t q = 0; q < a.columns; q++) {
         const T *const b = a.b.of(item) + q * a.b.column;
         T *const x = a.x.of(item) + q * a.x.column;
@@ -271,10 +293,7 @@ __global__ void __launch_bounds__(32 * (WARPS == 1 ? ITEM_WARPS : WARPS), solve_
             const int i = a.row_of[k];
             work[k] = times_real(b[i * a.b.row], scale[i]);
         }
-        if constexpr (WARPS == 1)
-            solve_by_warp(a, panel, work, part);
-        else
-            solve_by_block(a, panel, work, part);
+        solve_item<WARPS, LOADS_AHEAD<T, WARPS>>(a, panel, work, part);
         for (int k = team::rank(); k < a.n; k += team::THREADS) {
             const int i = a.row_of[k];
             x[i * a.x.row] = times_real(work[k], scale[i]);

@@ -17,7 +17,8 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
     using exchange<T, C>::q, exchange<T, C>::SOURCES;
     /* Rows that a warp has at a time, and that all have. */
     static constexpr int ROWS = 32 / C, TOGETHER = SUBSTITUTE_THREADS / C;
-    static constexpr int EACH = C == 1 ? 2 : 4; /* rows of a lane on their way together */
+    static constexpr int EACH = C == 1 ? 2 : 4;  /* rows of a lane on their way together */
+    static constexpr int TERMS = C == 1 ? 2 : 1; /* of each, from outside */
 
     /* A node as a warp sees it. */
     struct member {
@@ -385,18 +386,22 @@ template <typename T, int C> struct bundle_solver : exchange<T, C> {
             }
 #pragma unroll 1
             while (__any_sync(~0u, more)) {
-                int at[EACH];
-                T value[EACH];
+                int at[EACH * TERMS];
+                T value[EACH * TERMS];
                 more = false;
 #pragma unroll
                 for (int u = 0; u < EACH; u++) {
-                    at[u] = next[u] < end[u] ? table[head.code + next[u]] : -1;
-                    more = ++next[u] < end[u] || more;
+#pragma unroll
+                    for (int t = 0; t < TERMS; t++, next[u]++)
+                        at[u * TERMS + t] = next[u] < end[u] ? table[head.code + next[u]] : -1;
+                    more = next[u] < end[u] || more;
                 }
                 this->template receive<false>(at, value);
 #pragma unroll
                 for (int u = 0; u < EACH; u++)
-                    sum[u] = sum[u] + value[u];
+#pragma unroll
+                    for (int t = 0; t < TERMS; t++)
+                        sum[u] = sum[u] + value[u * TERMS + t];
             }
 #pragma unroll
             for (int u = 0; u < EACH; u++)

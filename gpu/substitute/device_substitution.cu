@@ -5,6 +5,7 @@
 #include "base/type.h"
 #include "gpu/device/device.cuh"
 #include "gpu/solve/solve_arguments.cuh"
+#include "gpu/substitute/places.cuh"
 #include "gpu/substitute/substitute.cuh"
 
 /* Right-hand sides of a task, where there are several. */
@@ -48,14 +49,7 @@ static void put_plan(uploader *u, const substitution *plan, const int32_t *user_
 {
     s->scale = u->put((const char *)nullptr, plan->n * real_bytes);
     s->user_row = u->put(user_row, plan->n);
-    to->node = u->put(plan->node, plan->nodes);
-    to->row = u->put(plan->row, plan->rows);
-    to->source_start = u->put(plan->source_start, plan->sources + 1);
-    to->source = u->put(plan->source, plan->source_start[plan->sources]);
-    to->table = u->put(plan->table, plan->table_words);
-    to->copy = u->put(plan->copy, plan->copies);
-    to->block = u->put(plan->block, plan->blocks);
-    to->task = u->put(plan->task, plan->tasks);
+    device_substitution_put(u, plan, to);
 }
 
 #define COPYING "copying the plan of the substitution to the device"

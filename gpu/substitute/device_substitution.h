@@ -39,6 +39,14 @@ libsolver_status device_substitution_load(device_substitution *t, device_solver 
  * comes to the same place; the scaling is the caller's to renew.  Waits for nothing. */
 libsolver_status device_substitution_renew(const device_substitution *t, const device_solver *s,
                                            message *why);
+static inline void device_substitution_counts(device_substitution *t, const substitution *plan)
+{
+    t->packets = substitution_packets(plan);
+    t->forward_tasks = plan->forward_tasks;
+    t->tasks = plan->tasks;
+    t->narrow_blocks = plan->narrow_blocks;
+    t->blocks = plan->blocks;
+}
 /* What of that is no array: the factor, and the counts of a plan. */
 static inline void device_substitution_takes(device_substitution *t, device_solver *s,
                                              const device_factor *factor, const substitution *plan)
@@ -51,11 +59,7 @@ static inline void device_substitution_takes(device_substitution *t, device_solv
     t->factor = factor->values.at;
     if (!plan)
         return;
-    t->packets = substitution_packets(plan);
-    t->forward_tasks = plan->forward_tasks;
-    t->tasks = plan->tasks;
-    t->narrow_blocks = plan->narrow_blocks;
-    t->blocks = plan->blocks;
+    device_substitution_counts(t, plan);
     s->n = plan->n;
     s->packets = (int32_t)t->packets;
 }

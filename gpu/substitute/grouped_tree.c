@@ -66,8 +66,8 @@ static libsolver_status find(memory *m, grouping *b, factor_groups *groups)
     int32_t longest = 0;
     b->row_start[0] = 0;
     for (int32_t v = 0; v < t->nodes; v++)
-        b->row_start[v + 1] = b->row_start[v] + t->first[v + 1] - t->first[v] + t->row_start[v + 1] -
-                              t->row_start[v];
+        b->row_start[v + 1] =
+            b->row_start[v] + t->first[v + 1] - t->first[v] + t->row_start[v + 1] - t->row_start[v];
     b->position = memory_zeroed(m, b->row_start[t->nodes], sizeof(int32_t));
     if (!b->position)
         return LIBSOLVER_OUT_OF_MEMORY;
@@ -132,8 +132,8 @@ static void write_node(const factor_groups *groups, const factor_tree *tree, int
                (size_t)rows * sizeof *g->row);
         return;
     }
-    const int32_t columns = g->first[up + 1] - g->first[up], *position = groups->position +
-                                                                         groups->row_start[f];
+    const int32_t columns = g->first[up + 1] - g->first[up],
+                  *position = groups->position + groups->row_start[f];
     g->row_start[q] = g->row_start[q + 1] - groups->rows[f];
     g->first[q] = g->first[q + 1];
     g->ld[q] = 0;

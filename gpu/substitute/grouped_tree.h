@@ -14,8 +14,8 @@
 #include "base/memory.h"
 
 typedef struct grouped_tree {
-    factor_tree view;        /* with groups; of its arrays by nodes only first, above, row_start, row
-                                and ld are to be read */
+    factor_tree view; /* with groups; of its arrays by nodes only first, above, row_start, row
+                         and ld are to be read */
     const int64_t *panel_at; /* view's nodes + 1; a group has no scalars */
     /* what is owned of these; NULL where there are no groups and the arrays are the tree's */
     int32_t *first, *above, *row, *ld;

@@ -177,21 +177,28 @@ constexpr int INVERT_SHARED =
     2 * (int)sizeof(T) *
     (TILE_AREA<T> > NARROW_TOGETHER * NARROW_AREA ? TILE_AREA<T> : NARROW_TOGETHER * NARROW_AREA);
 
+/* What block `index` of the threads for one system inverts. */
 template <typename T>
-__global__ void __launch_bounds__(TILE_THREADS)
-    invert_diagonal_blocks(const __grid_constant__ invert_arguments<T> a)
+__device__ __forceinline__ void invert_share(const invert_arguments<T> &a, int index)
 {
     extern __shared__ __align__(128) unsigned char memory[];
     T *shared = reinterpret_cast<T *>(memory);
     wait_for_kernel_before();
     const int narrow_groups = (a.narrow + NARROW_TOGETHER - 1) / NARROW_TOGETHER;
-    const int wide = (int)blockIdx.x - narrow_groups;
+    const int wide = index - narrow_groups;
     if (wide >= 0)
         return invert_wide(a, a.block[a.narrow + wide], shared);
     const int group = (int)threadIdx.x / SUBSTITUTE_NARROW,
-              number = (int)blockIdx.x * NARROW_TOGETHER + group;
+              number = index * NARROW_TOGETHER + group;
     const bool wanted = number < a.narrow;
     invert_narrow(a, wanted, a.block[wanted ? number : 0], shared + group * 2 * NARROW_AREA);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(TILE_THREADS)
+    invert_diagonal_blocks(const __grid_constant__ invert_arguments<T> a)
+{
+    invert_share(a, (int)blockIdx.x);
 }
 
 #endif

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/least_progress.h"
 #include "gpu/batch/device_batch.h"
+#include "gpu/batch/tree_plan.h"
+#include "gpu/substitute/substitution_plan.h"
 #include "solver/phases/batch.h"
 #include <math.h>
 #include <string.h>
@@ -28,12 +30,14 @@ typedef struct tables {
     batch_tables batch;
     full_matrix full;
     value_sums sums;
+    substitution solves;
     batch_shape shape;
 } tables;
 
 static void free_tables(memory *m, tables *g)
 {
     batch_tables_free(m, &g->batch);
+    substitution_free(m, &g->solves);
     full_matrix_free(m, &g->full);
     value_sums_free(m, &g->sums);
 }
@@ -61,7 +65,10 @@ static libsolver_status make_tables(const libsolver_analysis *s, int64_t count, 
                              .tables = &g->batch,
                              .full = &g->full,
                              .sums = &g->sums};
-    return LIBSOLVER_OK;
+    if (!batch_solves_by_tree(&g->plan.fronts))
+        return LIBSOLVER_OK;
+    g->shape.solves = &g->solves;
+    return batch_tree_plan(m, g->device.program, &g->plan.fronts, s->type, &g->solves);
 }
 
 int batch_fits_device(const libsolver_analysis *s, int64_t count, libsolver_cpu_reason *reason)

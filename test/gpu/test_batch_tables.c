@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "gpu/batch/batch_tables.h"
+#include "gpu/batch/tree_plan.h"
+#include "gpu/substitute/substitution_plan.h"
 #include "problems.h"
 #include "scaled_system.h"
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 static int part_of(const batch_share *s, int32_t front)
 {
     int part = 0;
-    while (part < BATCH_WARPS && front >= s->begin[part + 1])
+    while (part < BATCH_PARTS && front >= s->begin[part + 1])
         part++;
     return part;
 }
@@ -41,7 +43,7 @@ static void check_rows(const batch_tables *t)
         for (int64_t i = f->rows; i < f->rows + f->m - f->k; i++) {
             const int32_t row = t->row[i], there = t->shared[i];
             assert_in_range(row, f->first + f->k, t->n - 1);
-            assert_true(part[row] == own || part[row] == BATCH_WARPS);
+            assert_true(part[row] == own || part[row] == BATCH_PARTS);
             if (part[row] == own)
                 assert_int_equal(there, row);
             else {
@@ -64,15 +66,15 @@ static void check_tables(cpu_system *s, int32_t *longest, int32_t *top)
     assert_int_equal(t.share.begin[0], 0);
     assert_int_equal(t.fronts, g.nodes);
     *longest = 0;
-    int32_t pivots[BATCH_WARPS + 1] = {0};
+    int32_t pivots[BATCH_PARTS + 1] = {0};
     for (int32_t q = 0; q < t.fronts; q++)
         pivots[part_of(&t.share, q)] += t.front[q].k;
-    for (int w = 0; w < BATCH_WARPS; w++) {
+    for (int w = 0; w < BATCH_PARTS; w++) {
         assert_true(t.share.begin[w] <= t.share.begin[w + 1]);
         *longest = pivots[w] > *longest ? pivots[w] : *longest;
     }
     *top = t.share.top;
-    assert_int_equal(*top, pivots[BATCH_WARPS]);
+    assert_int_equal(*top, pivots[BATCH_PARTS]);
     assert_true(4 * *top <= t.n);
     check_rows(&t);
     batch_tables_free(&s->env.memory, &t);
@@ -103,7 +105,7 @@ static void shares_are_even(void **state)
     system_build_grid(&s, &r, 70, 70, SPD, BY_DISSECTION);
     check_tables(&s, &longest, &top);
     assert_in_range(top, 50, 1000);
-    assert_in_range(longest, 1, 4900 / BATCH_WARPS * 3 / 2);
+    assert_in_range(longest, 1, 4900 / BATCH_PARTS * 3 / 2);
     system_free(&s);
     positive_system(&s, &r, problem_path(400), NATURAL);
     check_tables(&s, &longest, &top);
@@ -134,12 +136,52 @@ static void without_memory(void **state)
     system_free(&s);
 }
 
+/* A plan's nodes are the fronts, with their panels and rows; nothing is left without memory. */
+static void trees_are_planned(void **state)
+{
+    (void)state;
+    cpu_system s;
+    random_stream r = random_seeded(1);
+    system_build_grid(&s, &r, 40, 50, SPD, BY_DISSECTION);
+    factor_program g = program_of(&s, NULL);
+    const factor_pattern p = fronts_of(&s);
+    memory *m = &s.env.memory;
+    const int64_t held = m->in_use;
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    substitution plan;
+    int failures = 0;
+    for (; status == LIBSOLVER_OUT_OF_MEMORY; failures++) {
+        s.ration.left = failures;
+        status = batch_tree_plan(m, &g, &p, SCALAR_TYPE, &plan);
+        s.ration.left = INT64_MAX;
+        if (status != LIBSOLVER_OK)
+            substitution_free(m, &plan);
+        assert_true(status == LIBSOLVER_OK || m->in_use == held);
+    }
+    assert_int_equal(status, LIBSOLVER_OK);
+    assert_true(failures > 10);
+    assert_int_equal(plan.nodes, p.nodes);
+    for (int32_t v = 0; v < p.nodes; v++) {
+        const substitution_node *q = &plan.node[v];
+        const factor_front *f = &g.front[v];
+        assert_true(q->panel == f->panel && q->ld == f->ld && q->columns == f->k &&
+                    q->rows == f->m - f->k && q->first == f->first);
+        for (int32_t i = 0; i < q->rows; i++)
+            assert_int_equal(plan.row[q->row_start + i], p.index[p.row_start[v] + f->k + i]);
+    }
+    substitution_free(m, &plan);
+    assert_int_equal(m->in_use, held);
+    factor_program_free(m, &g);
+    system_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_systems_are_shared),
         cmocka_unit_test(shares_are_even),
         cmocka_unit_test(without_memory),
+        cmocka_unit_test(trees_are_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,8 @@ static void check_system(sparse a, int64_t count)
     sparse_free(&a);
 }
 
-/* Tiny fronts, more items than blocks; fronts in tiles; both. */
+/* Tiny fronts, more items than blocks of one or of four warps; fronts in tiles; both, and more
+ * fronts than one block solves with. */
 static void device_arrays_are_as_host_arrays(void **state)
 {
     (void)state;
@@ -187,6 +188,7 @@ static void device_arrays_are_as_host_arrays(void **state)
     for (int64_t k = 0; k < n; k++)
         eigenvalues[k] = 1 + (double)k;
     check_system(sparse_grid(small ? 6 : 20, small ? 5 : 23, 4.5), small ? 9 : 3000);
+    check_system(sparse_grid(small ? 5 : 21, small ? 7 : 22, 4.5), small ? 4 : 600);
     check_system(sparse_with_eigenvalues(n, eigenvalues), small ? 2 : 70);
     check_system(sparse_grid(small ? 9 : 130, small ? 20 : 140, 4.1), small ? 3 : 20);
     check_system(sparse_grid(1, 1, 4), 5);

@@ -116,8 +116,10 @@ static void check_columns(const trial *t, int columns, const scalar *b, const sc
 
 #ifdef ON_HOST
 enum { SEEDS = 60, SHAPES = 10 };
-/* By the kernel for `columns` right-hand sides, b and multiples of it. */
-static void solve_on_host(const trial *t, const scalar *b, int columns, int solvable, int seed)
+/* By the kernel for `columns` right-hand sides, b and multiples of it; items: each with a factor of
+ * its own. */
+static void solve_on_host(const trial *t, const scalar *b, int columns, int items, int solvable,
+                          int seed)
 {
     const int32_t n = t->plan.n;
     const device_substitution plan = plan_of(t);
@@ -135,6 +137,7 @@ static void solve_on_host(const trial *t, const scalar *b, int columns, int solv
                              .n = n,
                              .columns = columns,
                              .several = columns > 1,
+                             .items = items,
                              .blocks = 1 + seed % 4,
                              .launches = 2,
                              .refuse = seed % 3 == 2 ? 2 : 0,
@@ -149,11 +152,13 @@ static void solve_on_host(const trial *t, const scalar *b, int columns, int solv
     free(many);
 }
 
-/* One right-hand side; a group of several that is full, and one that is not. */
+/* One right-hand side; a group of several that is full, and one that is not; the items of a
+ * batch. */
 static void check_answer(const trial *t, const scalar *b, int solvable, int seed)
 {
-    solve_on_host(t, b, 1, solvable, seed);
-    solve_on_host(t, b, 11, solvable, seed);
+    solve_on_host(t, b, 1, 0, solvable, seed);
+    solve_on_host(t, b, 11, 0, solvable, seed);
+    solve_on_host(t, b, 3, 1, solvable, seed);
 }
 #else
 enum { SEEDS = 400, SHAPES = 10 };

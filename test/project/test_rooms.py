@@ -45,7 +45,7 @@ LIBRARY = {
     "gpu/library": ["base", "dense", "dense/cuda/batched", "dense/cuda/level3", "dense/cuda/potrf",
         "dense/cuda/trsm", "dense/cuda/trsv", "gpu/batch", "gpu/device", "gpu/factor", "gpu/invert",
         "gpu/refine", "gpu/solve", "gpu/substitute"],
-    "gpu/batch": [*DEVICE, "gpu/device", "gpu/factor", "gpu/refine"],
+    "gpu/batch": [*DEVICE, "gpu/device", "gpu/factor", "gpu/refine", "gpu/solve", "gpu/substitute"],
     "solver": ["base"],
     "solver/matching": ["base", "ordering"],
     "solver/cpu/plan": ["base", "ordering"],
@@ -59,7 +59,7 @@ LIBRARY = {
         "solver/cpu"],
     "solver/order": ["base", "ordering", "ordering/nd", "solver", "solver/matching", "solver/input"],
     "solver/input": ["base", "ordering"],
-    "solver/phases": ["base", "ordering", "gpu/device", "gpu/factor", "gpu/refine", "gpu/batch", "solver", "solver/matching", "solver/cpu",
+    "solver/phases": ["base", "ordering", "gpu/device", "gpu/factor", "gpu/refine", "gpu/batch", "gpu/substitute", "solver", "solver/matching", "solver/cpu",
         "solver/gpu", "solver/order", "solver/input"],
 }
 USERS = {

@@ -17,7 +17,7 @@ typedef struct emulated_item {
 /* Places of an item's d. */
 static int64_t places(const device_batch *t)
 {
-    return t->n + (int64_t)BATCH_WARPS * t->share.top;
+    return t->n + (int64_t)BATCH_PARTS * t->share.top;
 }
 
 static scalar *block_of(const batch_places *p, int64_t item)
@@ -79,21 +79,21 @@ static void substitute(const emulated_item *e)
     const device_batch *t = e->t;
     const int32_t top = t->share.top, *begin = t->share.begin;
     scalar *copy = e->d + t->n;
-    for (int64_t q = 0; q < BATCH_WARPS * (int64_t)top; q++)
+    for (int64_t q = 0; q < BATCH_PARTS * (int64_t)top; q++)
         copy[q] = 0;
-    for (int w = BATCH_WARPS - 1; w >= 0; w--)
+    for (int w = BATCH_PARTS - 1; w >= 0; w--)
         for (int32_t s = begin[w]; s < begin[w + 1]; s++)
             forward(e, t->front + s);
     for (int32_t q = 0; q < top; q++)
-        for (int w = 0; w < BATCH_WARPS; w++)
+        for (int w = 0; w < BATCH_PARTS; w++)
             e->d[t->top_row[q]] += copy[w * top + q];
-    for (int32_t s = begin[BATCH_WARPS]; s < t->fronts; s++)
+    for (int32_t s = begin[BATCH_PARTS]; s < t->fronts; s++)
         forward(e, t->front + s);
-    for (int32_t s = t->fronts - 1; s >= begin[BATCH_WARPS]; s--)
+    for (int32_t s = t->fronts - 1; s >= begin[BATCH_PARTS]; s--)
         backward(e, t->front + s);
-    for (int32_t q = 0; q < BATCH_WARPS * top; q++)
+    for (int32_t q = 0; q < BATCH_PARTS * top; q++)
         copy[q] = e->d[t->top_row[q % top]];
-    for (int w = BATCH_WARPS - 1; w >= 0; w--)
+    for (int w = BATCH_PARTS - 1; w >= 0; w--)
         for (int32_t s = begin[w + 1] - 1; s >= begin[w]; s--)
             backward(e, t->front + s);
 }

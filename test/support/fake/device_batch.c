@@ -60,7 +60,7 @@ static int64_t place_items(device_batch *t, const batch_shape *s, char *base)
     t->value_bytes = s->sums->entries * size;
     t->panel = fake_place(base, &at, count * t->panel_bytes);
     t->value = fake_place(base, &at, count * t->value_bytes);
-    t->work = fake_place(base, &at, count * (n + BATCH_WARPS * (int64_t)t->share.top) * size);
+    t->work = fake_place(base, &at, count * (n + BATCH_PARTS * (int64_t)t->share.top) * size);
     t->before = fake_place(base, &at, count * n * size);
     t->block[0] = fake_place(base, &at, count * n * size);
     t->block[1] = fake_place(base, &at, count * n * size);

@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 /* b, x: n x columns by columns, by rows of A.  several: by the kernel for several right-hand sides.
+ * items: by that of a batch, each column with a factor of its own, whose inverses are not refused.
  * blocks: of threads.  refuse: the inverse of every so many-th diagonal block is marked as of no
  * use, 0: none is.  spoil: the others are made wrong in their last digits, and marked as to be
  * refined.  Diagonal blocks of the plan's factor, which is the caller's and is written to,
@@ -20,7 +21,7 @@ typedef struct on_host_solve {
     const int32_t *user_row;
     const void *scale, *b;
     void *x;
-    int32_t n, columns, several, blocks, launches, refuse, spoil;
+    int32_t n, columns, several, items, blocks, launches, refuse, spoil;
     uint64_t seed;
 } on_host_solve;
 

@@ -1,8 +1,9 @@
-/* test/support/on_host/substitute.cpp: solves by the kernels of gpu/substitute
+/* test/support/on_host/substitute.cpp: solves by the kernels of gpu/substitute, and by that of
+ * gpu/batch for many items
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "on_host.h"
 #include "fibers.h"
-#include "gpu/substitute/substitute.cuh"
+#include "gpu/batch/many.cuh"
 
 /* An inverse that may be refined: to half of the digits, and marked as to be. */
 template <typename T> static void spoil(T *D, int64_t ld, int order, int number)
@@ -79,10 +80,69 @@ template <typename T, int C> static void solve(const on_host_solve *s)
     }
 }
 
+/* The factor of a matrix becomes that of 4^i times it. */
+template <typename T> static void multiply_factor(const device_substitution *t, int64_t n, int i, T *factor)
+{
+    using R = real_of<T>;
+    const R by = std::ldexp(R(1), t->cholesky ? i : 2 * i);
+    T *const from = factor + (t->cholesky ? 0 : t->panel_scalars);
+    for (int64_t k = 0; k < (t->cholesky ? t->panel_scalars : 2 * n); k++)
+        from[k] = times_real(from[k], by);
+}
+
+/* Column i with the factor of 4^i times the matrix, then times that, in a list from the last item
+ * to the first. */
+template <typename T> static void solve_items(const on_host_solve *s)
+{
+    const device_substitution *t = s->plan;
+    const int items = s->columns;
+    const int64_t own = t->panel_scalars + 2 * (int64_t)s->n,
+                  scalars = (own + 3) / 4 * 4; /* copies of panels want 16 bytes */
+    std::vector<T> factor((size_t)(scalars * items));
+    std::vector<int32_t> list;
+    for (int i = items - 1; i >= 0; i--) {
+        memcpy(&factor[(size_t)(i * scalars)], t->factor, (size_t)own * sizeof(T));
+        multiply_factor(t, s->n, i, &factor[(size_t)(i * scalars)]);
+        list.push_back(i);
+    }
+    device_substitution first = *t;
+    first.factor = factor.data();
+    on_host_solve all = *s;
+    all.plan = &first;
+    const invert_arguments<T> a = {factor.data(), t->block, t->narrow_blocks, t->blocks,
+                                   t->cholesky != 0};
+    const int each = (t->narrow_blocks + NARROW_TOGETHER - 1) / NARROW_TOGETHER + t->blocks -
+                     t->narrow_blocks;
+    const int64_t bytes = scalars * (int64_t)sizeof(T);
+    run_blocks({dim3((unsigned)(items * each)), TILE_THREADS, INVERT_SHARED<T>, 1}, s->seed,
+               [&] { invert_items_blocks<T>(a, list.data(), bytes, each); });
+    std::vector<packet_word> packets((size_t)(t->packets * items * packet<T>::COUNT));
+    workspace_head head = {};
+    solve_state state = {};
+    substitute_arguments<T> q = arguments_of<T>(&all);
+    q.a.packets = packets.data();
+    q.a.state = &state;
+    q.a.b_column = q.a.x_column = 0;
+    q.head = &head;
+    const item_places<T> places = {list.data(),
+                                   bytes,
+                                   0,
+                                   {const_cast<T *>(static_cast<const T *>(s->b)), nullptr, s->n, 1, 0, 0},
+                                   {static_cast<T *>(s->x), nullptr, s->n, 1, 0, 0}};
+    for (int l = 0; l < s->launches; l++)
+        run_blocks({dim3((unsigned)s->blocks), SUBSTITUTE_THREADS, sizeof(substitute_shared<T, 1>),
+                    1},
+                   s->seed + (uint64_t)l, [&] { substitute_items_kernel<T>(q, places); });
+    for (int64_t k = 0; k < (int64_t)s->n * items; k++) {
+        T &x = static_cast<T *>(s->x)[k];
+        x = times_real(x, std::ldexp(real_of<T>(1), 2 * (int)(k / s->n)));
+    }
+}
+
 template <typename T> static void solve_typed(const on_host_solve *s)
 {
     constexpr int MOST = sizeof(T) > 8 ? SUBSTITUTE_COLUMNS / 2 : SUBSTITUTE_COLUMNS;
-    s->several ? solve<T, MOST>(s) : solve<T, 1>(s);
+    s->items ? solve_items<T>(s) : s->several ? solve<T, MOST>(s) : solve<T, 1>(s);
 }
 
 extern "C" const char *on_host_substitute(const on_host_solve *s)
