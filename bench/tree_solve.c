@@ -8,12 +8,13 @@
  * -s, -w: us from group to group and TB/s by which layers are chosen; -m: most entries of the
  * inverses, in entries of L (0, the default: no limit); -k: right-hand sides; -p: a profile by
  * levels (libsolver bench --profile draws it); -t: task_cost, most_parts, direct_sources, sum_outs,
- * twice, strip_bytes (see gpu/plan/plan.h) or largest_group; a problem named again keeps its
- * factor: tune_tree_solve.py makes use of both; -f: few solves: with the factor as it is, nothing
- * prepared; -q: with one solve's bits compared over many launches; -h: the inverses computed on the
- * host; -r: packed so many times (3): the first is planned, the others keep its plan.  Times are
- * medians of 15 means of 20 back-to-back calls, on device pointers.  error: componentwise backward
- * error of the timed solution, unrefined, the largest over the columns. */
+ * twice, strip_bytes (see gpu/plan/plan.h), largest_group, largest_part or solves (see
+ * gpu/packed/prepare.h); a problem named again keeps its factor: tune_tree_solve.py makes use of
+ * both; -f: few solves: with the factor as it is, nothing prepared; -q: with one solve's bits
+ * compared over many launches; -h: the inverses computed on the host; -r: packed so many times (3):
+ * the first is planned, the others keep its plan.  Times are medians of 15 means of 20 back-to-back
+ * calls, on device pointers.  error: componentwise backward error of the timed solution, unrefined,
+ * the largest over the columns. */
 #define PREC_d /* of the factors */
 #include "bench/stream_times.h"
 #include "cli/problem.h"
@@ -195,7 +196,9 @@ static void tune(const char *text, tree_solver_options *options, plan_tuning *tu
                  {"sum_outs", NULL, &tuning->sum_outs},
                  {"twice", NULL, &tuning->twice},
                  {"strip_bytes", &tuning->strip_bytes, NULL},
-                 {"largest_group", &options->largest_group, NULL}};
+                 {"largest_group", &options->largest_group, NULL},
+                 {"largest_part", &options->largest_part, NULL},
+                 {"solves", &options->solves, NULL}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strlen(known[k].name) == length && !strncmp(known[k].name, text, length)) {
             if (known[k].wide)

@@ -8,11 +8,16 @@
  * eight problems, H200. */
 #define STEP 2.5e-6
 #define BYTES_PER_SECOND 2e12
-/* Most columns of a group: its inverse is k^3 / 3 operations. */
+/* Inverses are formed at this rate, real ones, but in no less than this for a column of the
+ * largest: what `libsolver_refactorize` gains by parts of nodes, lap3d:50 to lap3d:80 and vec3d:36,
+ * and the whole root of lap3d:30, H100. */
+#define OPERATIONS_PER_SECOND 45e12
+#define COLUMN_SECONDS .25e-6
+/* Most columns of a group of several nodes: its inverse is k^3 / 3 operations. */
 #define LARGEST_GROUP 6000
 /* Most columns of a root whose G is formed where entries are limited: G is k^3 / 3 operations more,
  * and saves each solve one step. */
-#define LARGEST_SQUARE 2048
+#define LARGEST_SQUARE 1024
 /* Into how many a single piece is cut when its inverse is not good enough. */
 #define CUT_INTO 4
 
@@ -62,18 +67,27 @@ static libsolver_status fill_values(environment *env, const factor_tree *tree,
     return LIBSOLVER_OK;
 }
 
+static layer_costs costs_of(const factor_tree *tree, const prepare_options *o,
+                            const prepared_solve *s)
+{
+    const int is_complex = type_bytes(tree->type) > type_real_bytes(tree->type);
+    return (layer_costs){.step = o->step > 0 ? o->step : STEP,
+                         .bytes_per_second =
+                             o->bytes_per_second > 0 ? o->bytes_per_second : BYTES_PER_SECOND,
+                         .solves = (double)o->solves,
+                         .operations_per_second = OPERATIONS_PER_SECOND / (is_complex ? 4 : 1),
+                         .column_seconds = COLUMN_SECONDS,
+                         .scalar_bytes = type_bytes(tree->type),
+                         .largest = o->largest_group > 0 ? o->largest_group : LARGEST_GROUP,
+                         .entries_limit = (int64_t)(o->entries_factor * (double)s->factor_entries)};
+}
+
 /* Groups of the pieces at hand, their program and values. */
 static libsolver_status attempt(environment *env, const factor_tree *tree, const prepare_options *o,
                                 double limit, prepared_solve *s, message *why)
 {
     memory *m = &env->memory;
-    const layer_costs costs = {.step = o->step > 0 ? o->step : STEP,
-                               .bytes_per_second =
-                                   o->bytes_per_second > 0 ? o->bytes_per_second : BYTES_PER_SECOND,
-                               .scalar_bytes = type_bytes(tree->type),
-                               .largest = o->largest_group > 0 ? o->largest_group : LARGEST_GROUP,
-                               .entries_limit =
-                                   (int64_t)(o->entries_factor * (double)s->factor_entries)};
+    const layer_costs costs = costs_of(tree, o, s);
     int32_t *layer = memory_new(m, s->cut.count, sizeof(int32_t));
     libsolver_status status =
         layer ? layers_choose(m, tree, &s->cut, &costs, layer) : LIBSOLVER_OUT_OF_MEMORY;
@@ -100,7 +114,7 @@ static void drop_attempt(memory *m, prepared_solve *s)
     s->growths = NULL;
 }
 
-/* From whole nodes. */
+/* From whole nodes, or their parts. */
 static libsolver_status begin(environment *env, const factor_tree *tree, const prepare_options *o,
                               double limit, prepared_solve *s, message *why)
 {
@@ -109,6 +123,11 @@ static libsolver_status begin(environment *env, const factor_tree *tree, const p
     s->factor_entries = tree_entries(tree);
     TRY(tree_shape_copy(m, tree, &s->shape));
     TRY(pieces_build(m, tree, &s->cut));
+    const layer_costs costs = costs_of(tree, o, s);
+    if (o->largest_part > 0)
+        TRY(parts_cut(m, tree, s->shape.joined, o->largest_part, &s->cut));
+    else if (costs.solves > 0)
+        TRY(parts_choose(m, tree, s->shape.joined, &costs, &s->cut));
     return attempt(env, tree, o, limit, s, why);
 }
 

@@ -15,9 +15,13 @@ typedef struct prepare_options {
     double entries_factor;         /* most entries of all inverses, in entries of L; 0: no limit */
     double growth_limit;           /* 0: INVERSE_GROWTH_LIMIT */
     int64_t largest_group;         /* most columns of a group; 0: the default */
-    const plan_tuning *tuning;     /* NULL: plan_tuned */
-    int is_same_shape; /* the tree has the shape of the last one that was prepared, which
-                          is not looked at then */
+    int64_t solves; /* that are foreseen for a factor and share the time of forming its inverses; 0:
+                       very many */
+    int64_t largest_part; /* most columns of a part of a node; 0: by forecast, whole nodes for very
+                             many solves */
+    const plan_tuning *tuning; /* NULL: plan_tuned */
+    int is_same_shape;         /* the tree has the shape of the last one that was prepared, which
+                                  is not looked at then */
     /* Computes the values of the groups and program at hand elsewhere: fills at_hand->largest, and
      * at_hand->growths where that is past the limit.  at_hand->kept: groups and program are those
      * of the call before.  NULL: on the host. */

@@ -285,6 +285,8 @@ static libsolver_status pack_inverses(tree_solver *s, const factor_tree *tree, p
                          .entries_factor = s->options.entries_factor,
                          .growth_limit = s->options.growth_limit,
                          .largest_group = s->options.largest_group,
+                         .solves = s->options.solves,
+                         .largest_part = s->options.largest_part,
                          .tuning = s->options.tuning,
                          .is_same_shape = from.is_same_shape,
                          .step = s->options.step,

@@ -23,6 +23,7 @@ typedef struct tree_solver_options {
     double step, bytes_per_second; /* what layers are chosen by: s from group to group, and the rate
                                       of reading; 0: an H200's */
     int64_t largest_group;         /* most columns that are inverted together; 0: the default */
+    int64_t solves, largest_part;  /* see prepare_options */
     const struct plan_tuning *tuning; /* of programs, see gpu/plan/plan.h; NULL: the default */
     double patience; /* seconds that a block waits for another before the solve gives up; 0: 2 */
     int by_levels; /* one launch for each level, without waits: also where a device cannot hold all

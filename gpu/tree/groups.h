@@ -69,10 +69,20 @@ static inline int64_t group_entries(const groups *g, int32_t i)
     return group_is_root_with_inverse(g, i) ? k * k : k * (k + 1) / 2 + k * r;
 }
 
+/* Of the operations that form M and W of a group of k columns and r rows below, or G of a root,
+ * three times as many: a whole number. */
+static inline double forming_thirds(double k, double r)
+{
+    return (r > 0 ? 1 : 2) * k * k * k + 3 * k * k * r;
+}
+
 /* What layers are chosen by: a device's step from group to group, and its memory. */
 typedef struct layer_costs {
     double step; /* seconds */
     double bytes_per_second;
+    double solves; /* that share the time in which groups are formed; 0: that does not count */
+    double operations_per_second; /* at which they are, but in no less than ... */
+    double column_seconds;        /* ... this times the columns of the largest */
     int64_t scalar_bytes;
     int64_t largest;       /* most columns of a group */
     int64_t entries_limit; /* most entries of all M and W, 0: none */
@@ -99,10 +109,20 @@ static inline int64_t piece_rows(const factor_tree *tree, const pieces *p, int32
  * a group. */
 libsolver_status layers_choose(memory *m, const factor_tree *tree, const pieces *p,
                                const layer_costs *costs, int32_t *layer);
+/* Cuts large nodes, whole in p, into parts that stay alone, as small as is fastest by the forecast
+ * of a solve and its part of forming. */
+libsolver_status parts_choose(memory *m, const factor_tree *tree, const unsigned char *joined,
+                              const layer_costs *costs, pieces *p);
+/* Cuts pieces of more than `largest` columns into as few equal parts as have no more, which stay
+ * alone. */
+libsolver_status parts_cut(memory *m, const factor_tree *tree, const unsigned char *joined,
+                           int64_t largest, pieces *p);
 libsolver_status groups_build(memory *m, const factor_tree *tree, const pieces *p,
                               const int32_t *layer, groups *g);
 void groups_free(memory *m, groups *g);
 /* Entries of all M and W (roots: of G). */
 int64_t groups_entries(const groups *g);
+/* The forecast that layers are chosen by, of these groups. */
+double groups_seconds(const groups *g, const layer_costs *costs);
 
 #endif

@@ -4,7 +4,8 @@
  *
  * A solve takes two steps a layer (one for the top) and streams the groups of the layer in
  * each.  Few layers mean few steps and large groups, whose inverses fill in; many layers keep them
- * near the size of L. */
+ * near the size of L.  Where few solves share the time in which groups are formed, that counts
+ * too. */
 #include "gpu/tree/groups.h"
 #include "base/message.h"
 #include <float.h>
@@ -24,11 +25,36 @@
 #define GROUP_BYTES 200
 #define ROW_BYTES 40
 
+/* What a solve reads of a group of k columns and r rows below, a root once. */
+static double group_bytes(double k, double r, const layer_costs *costs)
+{
+    const double held = r > 0 ? k * (k + 1) / 2 + k * r : k * k;
+    return (r > 0 ? 2 : 1) * held * (double)costs->scalar_bytes + GROUP_BYTES + ROW_BYTES * (k + r);
+}
+
+double groups_seconds(const groups *g, const layer_costs *costs)
+{
+    double bytes = 0, thirds = 0, largest = 0;
+    for (int32_t i = 0; i < g->count; i++) {
+        const double k = group_columns(g, i), r = group_rows(g, i);
+        bytes += group_bytes(k, r, costs);
+        thirds += forming_thirds(k, r);
+        largest = fmax(largest, k);
+    }
+    const double solve = (2 * g->heights - 1) * costs->step + bytes / costs->bytes_per_second;
+    if (!(costs->solves > 0))
+        return solve;
+    return solve +
+           fmax(thirds / (3 * costs->operations_per_second), largest * costs->column_seconds) /
+               costs->solves;
+}
+
 typedef struct cut_table {
     int count;             /* cuts, cut[0] = 0 below everything */
     int64_t cut[CUTS + 1]; /* cut[count]: above everything */
     /* of a layer of subtrees in (cut[a], cut[b]] */
     double seconds[CUTS + 1][CUTS + 1], entries[CUTS + 1][CUTS + 1];
+    double forming[CUTS + 1][CUTS + 1]; /* thirds of operations */
 } cut_table;
 
 static int ascending(const void *a, const void *b)
@@ -67,8 +93,7 @@ typedef struct pricer {
     const factor_tree *tree;
     const pieces *p;
     const layer_costs *costs;
-    cut_table *t; /* while groups are added, seconds: bytes; both with differences from b to b + 1
-                   */
+    cut_table *t; /* while groups are added, seconds: bytes; all with differences from b to b + 1 */
     double largest[CUTS + 1][CUTS + 1];
     int32_t *bucket; /* pieces */
     int32_t *top;    /* pieces: of the group when it comes in */
@@ -99,15 +124,17 @@ static void add_group(pricer *q, int32_t i)
     double k = 0;
     for (int a = q->bucket[i]; a >= 0; a--) {
         k += spread[a];
-        const double held = r > 0 ? k * (k + 1) / 2 + k * r : k * k;
-        const double bytes = (r > 0 ? 2 : 1) * held * (double)q->costs->scalar_bytes + GROUP_BYTES +
-                             ROW_BYTES * (k + r);
+        const double held = r > 0 ? k * (k + 1) / 2 + k * r : k * k,
+                     bytes = group_bytes(k, r, q->costs);
+        const double forming = forming_thirds(k, r);
         t->entries[a][first] += held;
         t->seconds[a][first] += bytes;
+        t->forming[a][first] += forming;
         q->largest[a][first] = k > q->largest[a][first] ? k : q->largest[a][first];
         if (end <= t->count) {
             t->entries[a][end] -= held;
             t->seconds[a][end] -= bytes;
+            t->forming[a][end] -= forming;
         }
     }
 }
@@ -134,8 +161,10 @@ static void sum_up(pricer *q)
 {
     cut_table *t = q->t;
     const layer_costs *costs = q->costs;
+    const double third =
+        costs->solves > 0 ? 1 / (3 * costs->operations_per_second * costs->solves) : 0;
     for (int a = 0; a < t->count; a++) {
-        double bytes = 0;
+        double bytes = 0, forming = 0;
         for (int b = a + 1; b <= t->count; b++) {
             if (b > a + 1) {
                 t->entries[a][b] += t->entries[a][b - 1];
@@ -143,10 +172,11 @@ static void sum_up(pricer *q)
                 q->largest[a][b] = fmax(q->largest[a][b], q->largest[a][b - 1]);
             }
             bytes += t->seconds[a][b];
-            t->seconds[a][b] =
-                q->largest[a][b] > (double)costs->largest && b > a + 1
-                    ? DBL_MAX
-                    : (b == t->count ? 1 : 2) * costs->step + bytes / costs->bytes_per_second;
+            forming += t->forming[a][b];
+            t->seconds[a][b] = q->largest[a][b] > (double)costs->largest && b > a + 1
+                                   ? DBL_MAX
+                                   : (b == t->count ? 1 : 2) * costs->step +
+                                         bytes / costs->bytes_per_second + forming * third;
         }
     }
 }

@@ -11,6 +11,8 @@
 
 /* Most entries of the prepared inverses, in entries of L. */
 #define DEFAULT_ENTRIES 1.5
+/* Solves that share the time of forming inverses, where the purpose is none. */
+#define FORESEEN_SOLVES 20
 
 /* ---- Plan and values ---- */
 
@@ -111,6 +113,7 @@ static int fall_back(const device_numeric *f, libsolver_status status, message *
 static libsolver_status open_device(device_numeric *f, const device_plan *plan, message *why)
 {
     const tree_solver_options options = {.entries_factor = plan->entries_factor,
+                                         .solves = plan->entries_factor > 0 ? FORESEEN_SOLVES : 0,
                                          .substitute = plan->substitutes};
     backend_plan_view view;
     CPU->view_plan(plan->cpu, &view);

@@ -19,12 +19,16 @@
 /* Prepares the factor at hand. */
 #define ORDINARY_STEP 1e-7
 static double step = ORDINARY_STEP; /* from group to group: the shorter, the more groups */
+static int64_t largest_part;        /* of a node, 0: whole, ... */
+static int64_t solves;              /* ... or as is best for so many */
 
 static libsolver_status prepare(cpu_system *s, double growth_limit, prepared_solve *p)
 {
     const prepare_options o = {.blocks = s->a.n > 500 ? 264 : 7,
                                .step = step,
-                               .growth_limit = growth_limit};
+                               .growth_limit = growth_limit,
+                               .largest_part = largest_part,
+                               .solves = solves};
     owned_tree tree;
     message why = {0};
     TRY(NAME(cpu_backend).view_tree(s->numeric, &tree, NULL));
@@ -107,17 +111,32 @@ static scalar *same_values(const cpu_system *s)
     return values;
 }
 
+/* Parts of nodes are no larger than allowed but for a 2x2 pivot, which none of them divides. */
+static int32_t check_parts(const prepared_solve *p)
+{
+    int32_t parts = 0;
+    for (int32_t i = 0; i < p->cut.count; i++) {
+        const int32_t s = p->cut.node[i], first = p->shape.first[s], end = first + p->cut.end[i];
+        assert_true(end == p->shape.first[s + 1] || !p->shape.joined[end - 1]);
+        parts += p->cut.begin[i] > 0;
+        if (largest_part > 0)
+            assert_true(p->cut.end[i] - p->cut.begin[i] <= largest_part + 1);
+    }
+    return parts;
+}
+
 /* The same values, other ones, the first again: kept where pivots stay in their places, always by L
- * L^T. */
+ * L^T.  Nodes whole and in parts, of one column too. */
 static void a_plan_serves_factors_of_one_shape(void **state)
 {
     (void)state;
-    int kept[KINDS] = {0}, anew[KINDS] = {0};
+    int kept[KINDS] = {0}, anew[KINDS] = {0}, parts[KINDS] = {0};
     for (int seed = 0; seed < (SCALAR_TYPE == LIBSOLVER_D ? 300 : 160); seed++) {
         random_stream r = random_seeded((uint64_t)seed);
         cpu_system s;
         prepared_solve p = {0};
         const int kind = system_build_random(&s, &r, (uint64_t)seed);
+        largest_part = seed / 3 % 2 ? 0 : 1 + seed % 5;
         scalar *first = same_values(&s);
         assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
         assert_false(p.kept);
@@ -130,12 +149,16 @@ static void a_plan_serves_factors_of_one_shape(void **state)
             assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
             kept[kind] += p.kept;
             anew[kind] += !p.kept;
+            parts[kind] += check_parts(&p);
             check_as_new(&s, NO_LIMIT, &p);
             check_solve(&s, &p, &r, seed);
         }
         prepared_free(&s.env.memory, &p);
         system_free(&s);
     }
+    largest_part = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        assert_true(parts[kind] > 0);
     assert_int_equal(anew[SPD], 0);
     assert_true(kept[INDEFINITE] > 0 && anew[INDEFINITE] > 0);
 }
@@ -153,6 +176,7 @@ static void a_plan_serves_branching_trees(void **state)
         prepared_solve p = {0};
         owned_tree tree;
         step = seed % 3 == 0 ? 1e-7 : seed % 3 == 1 ? 1e-8 : 1e-9;
+        largest_part = seed % 4 == 3 ? 1 + seed % 6 : 0;
         branching_build(&q, &s, &r);
         scalar *b = branching_b(&q, &r);
         assert_int_equal(NAME(cpu_backend).view_tree(s.numeric, &tree, NULL), LIBSOLVER_OK);
@@ -175,6 +199,7 @@ static void a_plan_serves_branching_trees(void **state)
         branching_free(&q);
     }
     step = ORDINARY_STEP;
+    largest_part = 0;
     check_shapes(&seen, 1);
     assert_true(kept > 0 && anew > 0);
 }
@@ -224,6 +249,36 @@ static void threads_plan_the_same(void **state)
         prepared_free(&s.env.memory, &p);
         system_free(&s);
     }
+}
+
+/* The fewer solves are foreseen, the smaller parts a large node is cut into; very many leave it
+ * whole. */
+static void few_solves_cut_large_nodes(void **state)
+{
+    (void)state;
+    static const int64_t foreseen[] = {0, 10000, 20, 1};
+    random_stream r = random_seeded(50);
+    pattern a = problem_complete(1100);
+    cpu_system s;
+    int32_t last = 0;
+    assert_int_equal(system_build_in_order(&s, a, random_values(&r, &a, SPD), SPD, SCALAR_COMPLEX,
+                                           NATURAL),
+                     LIBSOLVER_OK);
+    step = 2.5e-6;
+    for (int q = 0; q < 4; q++) {
+        prepared_solve p = {0};
+        solves = foreseen[q];
+        assert_int_equal(prepare(&s, NO_LIMIT, &p), LIBSOLVER_OK);
+        const int32_t parts = 1 + check_parts(&p);
+        assert_true(q < 2 ? parts == 1 : parts >= last);
+        assert_true(q < 3 || parts > 1);
+        last = parts;
+        check_solve(&s, &p, &r, q);
+        prepared_free(&s.env.memory, &p);
+    }
+    solves = 0;
+    step = ORDINARY_STEP;
+    system_free(&s);
 }
 
 /* A tridiagonal matrix whose L is bidiagonal with `ratio` below the diagonal. */
@@ -369,6 +424,7 @@ int main(void)
         cmocka_unit_test(a_plan_serves_factors_of_one_shape),
         cmocka_unit_test(a_plan_serves_branching_trees),
         cmocka_unit_test(threads_plan_the_same),
+        cmocka_unit_test(few_solves_cut_large_nodes),
         cmocka_unit_test(the_guard_looks_at_every_factor),
         cmocka_unit_test(a_view_takes_what_its_lists_hold),
         cmocka_unit_test(groups_may_be_large_unless_told_otherwise),

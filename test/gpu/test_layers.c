@@ -100,7 +100,7 @@ typedef struct forecast {
 static forecast forecast_of(const forest *f, const layer_costs *costs, const int32_t *layer)
 {
     int32_t k[MOST], layers = 0;
-    double bytes = 0, entries = 0;
+    double bytes = 0, entries = 0, operations = 0;
     memcpy(k, f->columns, sizeof k);
     for (int32_t i = 0; i < f->p.count; i++) {
         const int32_t up = f->above[i];
@@ -113,10 +113,14 @@ static forecast forecast_of(const forest *f, const layer_costs *costs, const int
         const double held = rows > 0 ? k[i] * (k[i] + 1) / 2 + k[i] * rows : k[i] * k[i];
         const int times = rows > 0 ? 2 : 1; /* read forward and backward, a root once */
         entries += held;
+        operations += pow(k[i], 3) / (rows > 0 ? 3 : 1.5) + k[i] * k[i] * rows;
         bytes += times * held * (double)costs->scalar_bytes;
         bytes += GROUP_BYTES + ROW_BYTES * (k[i] + rows);
     }
-    return (forecast){(2 * layers - 1) * costs->step + bytes / costs->bytes_per_second, entries};
+    const double forming =
+        costs->solves > 0 ? operations / costs->operations_per_second / costs->solves : 0;
+    return (forecast){(2 * layers - 1) * costs->step + bytes / costs->bytes_per_second + forming,
+                      entries};
 }
 
 /* Of all cuts: bit c of `which` is that at cut[c]. */
@@ -178,6 +182,8 @@ static layer_costs random_costs(random_stream *r)
     static const double steps[] = {1e-10, 1e-9, 3e-9, 1e-8, 1e-7};
     return (layer_costs){.step = steps[random_below(r, 5)],
                          .bytes_per_second = 1e12,
+                         .solves = random_below(r, 3) ? 0 : 1 + random_below(r, 20),
+                         .operations_per_second = 2e11,
                          .scalar_bytes = 4 << random_below(r, 3),
                          .largest = MOST};
 }

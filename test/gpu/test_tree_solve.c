@@ -113,6 +113,8 @@ static void random_systems_are_solved(void **state)
         const int kind = random_problem(&r, seed, &a, &values);
         const tree_solver_options options = {.by_levels = seed % 4 == 3,
                                              .entries_factor = seed % 3 ? 0 : 1.2,
+                                             .largest_part =
+                                                 seed % 4 ? 0 : (int64_t)(1 + seed % 11),
                                              .substitute = seed % 7 > 4};
         const int64_t columns = seed % 5 == 4 ? 1 + random_below(&r, 20) : 1 + random_below(&r, 2);
         packed p;
@@ -135,6 +137,8 @@ static void branching_trees_are_solved(void **state)
         const tree_solver_options options = {.by_levels = seed % 8 == 7,
                                              .step = steps[random_below(&r, 4)],
                                              .entries_factor = seed % 3 ? 0 : 1.2,
+                                             .largest_part =
+                                                 seed % 4 ? 0 : (int64_t)(1 + seed % 11),
                                              .substitute = seed % 5 == 4};
         branching_system q;
         packed p = {0};
@@ -167,6 +171,7 @@ static void large_shapes_are_solved(void **state)
         const int kind = shape < 6 ? SPD : INDEFINITE;
         const tree_solver_options options = {.by_levels = shape % 5 == 4,
                                              .entries_factor = shape % 2 ? 0 : 1.5,
+                                             .solves = shape % 2 ? 0 : 1,
                                              .substitute = trial % 2};
         packed p;
         pack(&p, a, random_values(&r, &a, kind), kind, &options, 8);
@@ -194,6 +199,7 @@ static void plans_are_kept(void **state)
         const tree_solver_options options = {.by_levels = seed % 4 == 3,
                                              .invert_on_host = seed % 5 == 4,
                                              .entries_factor = seed % 3 ? 0 : 1.5,
+                                             .largest_part = seed % 4 ? 0 : (int64_t)(1 + seed % 5),
                                              .substitute = seed % 8 > 5};
         packed p;
         tree_solver_info before, info;
