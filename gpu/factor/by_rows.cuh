@@ -4,8 +4,9 @@
  *
  * Right-looking in steps of eight columns.  Every thread has the 8 x 8 block on the diagonal in
  * registers and factorizes it, and its own row of the eight columns beside it, by the same
- * operations: the rows below come with the pivots, by substitution, with no inverse and no exchange.
- * What several warps do alike costs nothing, as they would wait: a front has rows for at most four.
+ * operations: the rows below come with the pivots, by substitution, with no inverse and no
+ * exchange. What several warps do alike costs nothing, as they would wait: a front has rows for at
+ * most four.
  *
  * signs: see signs.cuh; a pivot is then that of the column times its sign. */
 #ifndef GPU_FACTOR_BY_ROWS_CUH
@@ -48,7 +49,7 @@ eliminate_column(T (&a)[CHOLESKY_STEP][CHOLESKY_STEP], T (&x)[CHOLESKY_STEP], co
  * divided by the root of.  One barrier, none at the end. */
 template <int WARPS, typename T, typename S>
 __device__ __forceinline__ void cholesky_panel(T *F, int ld, int m, int p, int width,
-                                            real_of<T> *pivot, S signs)
+                                               real_of<T> *pivot, S signs)
 {
     using team = front_team<WARPS>;
     using R = real_of<T>;
@@ -109,8 +110,8 @@ template <typename T> struct tile_behind {
     }
 };
 
-/* The product of columns [p, p + width) from all tiles behind them, each warp every WARPS-th, two at
- * a time. */
+/* The product of columns [p, p + width) from all tiles behind them, each warp every WARPS-th, two
+ * at a time. */
 template <int WARPS, typename T, typename S>
 __device__ __forceinline__ void subtract_panel(T *F, int ld, int m, int p, int width, S signs)
 {

@@ -210,10 +210,9 @@ struct copied_child {
  * shared memory, as many at a time as there is room for, and added one after the other.  One that
  * has no room there is added on its way.  Begins and ends with a barrier. */
 template <typename T, typename K, typename Entries>
-__device__ __forceinline__ void pull_by_block(const factor_arguments<T, K> &a,
-                                              const factor_front &f, const factor_child &begin,
-                                              T *F, int ld, copied_child *table, T *room,
-                                              int scalars, Entries &&put_entries)
+__device__ __forceinline__ void
+pull_by_block(const factor_arguments<T, K> &a, const factor_front &f, const factor_child &begin,
+              T *F, int ld, copied_child *table, T *room, int scalars, Entries &&put_entries)
 {
     constexpr int MOST = copied_child::TOGETHER;
     const int lane = threadIdx.x % 32;
