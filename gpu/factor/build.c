@@ -497,7 +497,12 @@ static void add_all(builder *b)
     for (int32_t s = 0; s < fronts; s++)
         if (b->run_end[s] > 0 && !is_tiny(b, s))
             add(b, b->level[s],
-                (factor_task){.kind = FACTOR_SMALL, .front = s, .i = s, .j = b->run_end[s]});
+                (factor_task){.kind = FACTOR_SMALL,
+                              .front = s,
+                              .i = s,
+                              .j = b->run_end[s],
+                              .from = b->program->front[s].child,
+                              .to = b->program->front[s].child + b->program->front[s].children});
     add_tiny(b);
     for (int32_t s = 0; s < fronts; s++)
         if (!is_small(b, s))
@@ -505,6 +510,30 @@ static void add_all(builder *b)
     for (int32_t s = 0; s < fronts; s++)
         if (!is_small(b, s))
             add_tiles(b, s);
+}
+
+/* Ranges of a level in windows, in each of them by their time, longest first, so that those which a
+ * task has take alike long.  Windows are small, since what is near in the tree is wanted together.
+ */
+static void even_out_ranges(const builder *b, int32_t first, int32_t end)
+{
+    enum { WINDOW = 16 * FACTOR_WARPS };
+    const factor_program *g = b->program;
+    double seconds[WINDOW];
+    for (int32_t from = first; from < end; from += WINDOW)
+        for (int32_t q = from; q < end && q < from + WINDOW; q++) {
+            const factor_range range = g->range[q];
+            double own = 0;
+            int32_t at = q - from; /* by insertion: those that are equal stay in their order */
+            for (int32_t s = range.first; s < range.end; s++)
+                own += small_seconds(b, s);
+            for (; at > 0 && seconds[at - 1] < own; at--) {
+                seconds[at] = seconds[at - 1];
+                g->range[from + at] = g->range[from + at - 1];
+            }
+            seconds[at] = own;
+            g->range[from + at] = range;
+        }
 }
 
 /* The ranges of tiny fronts by levels. */
@@ -529,6 +558,8 @@ static libsolver_status list_ranges(builder *b)
         if (b->run_end[s] > 0 && is_tiny(b, s))
             g->range[b->ranges_end[b->level[s]]++] =
                 (factor_range){.first = s, .end = b->run_end[s]};
+    for (int32_t q = 0; q < g->levels; q++) /* each end is where it should be now */
+        even_out_ranges(b, q > 0 ? b->ranges_end[q - 1] : 0, b->ranges_end[q]);
     return LIBSOLVER_OK;
 }
 

@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
     factor_items_kernel(const __grid_constant__ factor_arguments<T, K> a,
                         const __grid_constant__ item_places p)
 {
-    __shared__ int2 drawn;
+    drawn_task &drawn = drawn_task::at();
     unsigned next = 0; /* of thread 0, as `at` */
     const unsigned all = (unsigned)a.tasks * (unsigned)p.items;
     factor_arguments<T, K> *const at =
@@ -63,18 +63,19 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
     for (;;) {
         __syncthreads(); /* shared memory is free */
         if (threadIdx.x == 0) {
-            drawn.x = -1;
+            drawn.t = -1;
             if (next < all) {
-                drawn = task_and_item(p, a.tasks, (int)next);
-                move_to_item(a, p, drawn.y, at);
+                const int2 task = task_and_item(p, a.tasks, (int)next);
+                drawn = {task.x, a.task[task.x]};
+                move_to_item(a, p, task.y, at);
                 next = atomicAdd(p.drawn, 1u);
             }
         }
         __syncthreads();
-        const int t = drawn.x;
+        const int t = drawn.t;
         if (t < 0)
             return;
-        run_drawn_task<T, K, EACH>(a.task[t].kind, t);
+        run_drawn_tasks<T, K, EACH>(sort_of(drawn.task.kind), t, false);
     }
 }
 

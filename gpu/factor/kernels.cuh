@@ -8,10 +8,9 @@
 #include "gpu/factor/tiles.cuh"
 
 template <typename T> struct factor_shape {
-    static constexpr int TINY = CHOLESKY_THREADS / 32 * small_bytes<T>(FACTOR_TINY_ROWS),
-                         LARGEST = small_bytes<T>(sizeof(T) == 16 ? 80 : 112),
-                         SMALL = LARGEST > TINY ? LARGEST : TINY, TILES = tile_room<T>::BYTES,
-                         ANY = SMALL > TILES ? SMALL : TILES;
+    static constexpr int TINY = CHOLESKY_THREADS / 32 * small_front<T>::bytes(FACTOR_TINY_ROWS),
+                         LARGEST = small_front<T>::MOST, SMALL = LARGEST > TINY ? LARGEST : TINY,
+                         TILES = tile_room<T>::BYTES, ANY = SMALL > TILES ? SMALL : TILES;
     static constexpr int BLOCKS_EACH = sizeof(T) == 16 ? 1 : 2; /* on a multiprocessor */
 };
 
@@ -43,18 +42,25 @@ __device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T, K>
     const int warp = threadIdx.x / 32;
     if (warp < task.j) {
         const factor_range range = a.range[task.i + warp];
-        factorize_run<1>(a, range.first, range.end, a.front_words + range.first,
-                         shared + warp * small_bytes<T>(FACTOR_TINY_ROWS));
+        factorize_run<1>(a, range, {}, a.front_words + range.first,
+                         shared + warp * small_front<T>::bytes(FACTOR_TINY_ROWS));
     }
 }
 
-/* A run by the block, or one by each warp. */
+/* A run by the block. */
+template <typename T, typename K>
+__device__ __forceinline__ void run_fronts_by_block(const factor_arguments<T, K> &a,
+                                                    const factor_task &task, char *shared)
+{
+    factorize_run<8>(a, {task.i, task.j}, {task.from, task.to}, a.front_words + task.i, shared);
+}
+
 template <typename T, typename K>
 __device__ __forceinline__ void run_fronts(const factor_arguments<T, K> &a, const factor_task &task,
                                            char *shared)
 {
     if (task.kind == FACTOR_SMALL)
-        factorize_run<8>(a, task.i, task.j, a.front_words + task.i, shared);
+        run_fronts_by_block(a, task, shared);
     else
         run_fronts_by_warps(a, task, shared);
 }
@@ -123,65 +129,101 @@ template <typename T, typename K = definite> struct block_memory {
     }
 };
 
-/* Functions of one task; EACH: as for the kernel, so that each has its registers. */
-template <typename T, typename K, int EACH>
-static __device__ __noinline__ void run_small_task(int t)
-{
-    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
-    const factor_task task = a.task[t];
-    const task_clock clock(a.trace, t);
-    factorize_run<8>(a, task.i, task.j, a.front_words + task.i, block_memory<T, K>::rest());
-    clock.stop();
-}
+/* The task that a block is at: number and record. */
+struct drawn_task {
+    int t;
+    factor_task task;
 
-template <typename T, typename K, int EACH> static __device__ __noinline__ void run_tiny_task(int t)
-{
-    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
-    const factor_task task = a.task[t];
-    const task_clock clock(a.trace, t);
-    run_fronts_by_warps(a, task, block_memory<T, K>::rest());
-    clock.stop();
-}
-
-template <typename T, typename K, int EACH>
-static __device__ __noinline__ void run_pivot_task(int t)
-{
-    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
-    const factor_task task = a.task[t];
-    wait_for_tiles(a, task);
-    const task_clock clock(a.trace, t);
-    run_pivots(a, task, block_memory<T, K>::rest());
-    clock.stop();
-}
-
-template <typename T, typename K, int EACH> static __device__ __noinline__ void run_tile_task(int t)
-{
-    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
-    const factor_task task = a.task[t];
-    wait_for_tiles(a, task);
-    const task_clock clock(a.trace, t);
-    run_tile(a, task, block_memory<T, K>::rest());
-    tell_end(a, task);
-    clock.stop();
-}
-
-/* A drawn task, by its kind. */
-template <typename T, typename K, int EACH>
-static __device__ __forceinline__ void run_drawn_task(int kind, int t)
-{
-    switch (kind) {
-    case FACTOR_TINY:
-        run_tiny_task<T, K, EACH>(t);
-        break;
-    case FACTOR_SMALL:
-        run_small_task<T, K, EACH>(t);
-        break;
-    case FACTOR_PIVOT:
-        run_pivot_task<T, K, EACH>(t);
-        break;
-    default:
-        run_tile_task<T, K, EACH>(t);
+    __device__ __forceinline__ static drawn_task &at()
+    {
+        __shared__ drawn_task drawn;
+        return drawn;
     }
+};
+
+/* All threads draw the block's next task, which may be none, a.tasks or more; shared memory is free
+ * then.  One thread fetches it, not the one that tells of the task before, so that both wait at the
+ * same time.  is_first: of the block. */
+template <typename T, typename K>
+__device__ __forceinline__ int draw_task(const factor_arguments<T, K> &a, bool is_first)
+{
+    __shared__ int ahead;
+    const bool fetches = threadIdx.x == CHOLESKY_THREADS - 32;
+    const auto ticket = [&] { return (int)atomicAdd(&a.outcome->drawn, 1u); };
+    drawn_task next = {};
+    if (fetches) {
+        next.t = a.ahead && !is_first ? ahead : ticket();
+        if (next.t < a.tasks)
+            next.task = a.task[next.t];
+    }
+    __syncthreads();
+    if (fetches)
+        drawn_task::at() = next;
+    __syncthreads();
+    if (a.ahead && fetches && next.t < a.tasks)
+        ahead = ticket();
+    return drawn_task::at().t;
+}
+
+/* What runs a task. */
+enum task_sort { TINY_TASKS, SMALL_TASKS, PIVOT_TASKS, TILE_TASKS };
+__device__ __forceinline__ task_sort sort_of(int kind)
+{
+    return kind == FACTOR_TINY    ? TINY_TASKS
+           : kind == FACTOR_SMALL ? SMALL_TASKS
+           : kind == FACTOR_PIVOT ? PIVOT_TASKS
+                                  : TILE_TASKS;
+}
+
+/* Runs the task that is drawn, t, and, if it goes on, draws the next one, and runs those of small
+ * and tiny fronts that follow one another; returns what is drawn then.  EACH: as for the kernel, so
+ * that each function has its registers. */
+template <typename T, typename K, int EACH, task_sort SORT>
+static __device__ __noinline__ int run_tasks(int t, bool goes_on)
+{
+    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
+    char *const shared = block_memory<T, K>::rest();
+    constexpr bool ARE_RUNS = SORT == TINY_TASKS || SORT == SMALL_TASKS;
+    do {
+        const factor_task &task = drawn_task::at().task;
+        if constexpr (!ARE_RUNS)
+            wait_for_tiles(a, task);
+        const task_clock clock(a.trace, t);
+        if constexpr (SORT == TINY_TASKS)
+            run_fronts_by_warps(a, task, shared);
+        else if constexpr (SORT == SMALL_TASKS)
+            run_fronts_by_block(a, task, shared);
+        else if constexpr (SORT == PIVOT_TASKS)
+            run_pivots(a, task, shared);
+        else {
+            run_tile(a, task, shared);
+            tell_end(a, task);
+        }
+        clock.stop();
+        if (goes_on)
+            t = draw_task(a, false);
+    } while (ARE_RUNS && goes_on && t < a.tasks && sort_of(drawn_task::at().task.kind) == SORT);
+    return t;
+}
+
+/* By the sort of a task.  Functions that are called by name share out registers by the compiler's
+ * choice; with half of a multiprocessor's, those of small and tiny fronts spill what they want in
+ * every loop, or make others do so.  What is spilled lies in the second-level cache, as shared
+ * memory leaves little of the first.  So these two are called through pointers: each has all
+ * registers, and saves what the kernel has in them once. */
+template <typename T, typename K, int EACH>
+__device__ __forceinline__ int run_drawn_tasks(task_sort sort, int t, bool goes_on)
+{
+    if (sort == PIVOT_TASKS)
+        return run_tasks<T, K, EACH, PIVOT_TASKS>(t, goes_on);
+    if (sort == TILE_TASKS)
+        return run_tasks<T, K, EACH, TILE_TASKS>(t, goes_on);
+    if constexpr (EACH == 1)
+        return sort == TINY_TASKS ? run_tasks<T, K, EACH, TINY_TASKS>(t, goes_on)
+                                  : run_tasks<T, K, EACH, SMALL_TASKS>(t, goes_on);
+    int (*const run[])(int, bool) = {run_tasks<T, K, EACH, TINY_TASKS>,
+                                     run_tasks<T, K, EACH, SMALL_TASKS>};
+    return run[sort](t, goes_on);
 }
 
 /* Any number of blocks gets through, whether or not all are resident: one that waits does so for
@@ -192,25 +234,12 @@ template <typename T, typename K, int EACH>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
     factor_kernel(const __grid_constant__ factor_arguments<T, K> a)
 {
-    __shared__ int drawn;
-    int next = 0; /* of thread 0 */
     block_memory<T, K>::take(a);
     wait_for_kernel_before();
-    const auto draw = [&] { return (int)atomicAdd(&a.outcome->drawn, 1u); };
-    if (a.ahead && threadIdx.x == 0)
-        next = draw();
-    for (;;) {
-        __syncthreads(); /* shared memory is free */
-        if (threadIdx.x == 0)
-            drawn = a.ahead ? next : draw();
-        __syncthreads();
-        const int t = drawn;
-        if (t >= a.tasks)
-            return;
-        if (a.ahead && threadIdx.x == 0)
-            next = draw();
-        run_drawn_task<T, K, EACH>(a.task[t].kind, t);
-    }
+    __syncthreads();
+    const factor_arguments<T, K> &there = block_memory<T, K>::arguments();
+    for (int t = draw_task(there, true); t < a.tasks;)
+        t = run_drawn_tasks<T, K, EACH>(sort_of(drawn_task::at().task.kind), t, true);
 }
 
 /* ---- A launch for each level ----------------------------------------------------------------- */

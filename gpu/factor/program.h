@@ -92,7 +92,7 @@ typedef struct factor_range {
 
 typedef enum factor_kind {
     FACTOR_TINY,     /* ranges [i, i + j) of fronts, a warp for each */
-    FACTOR_SMALL,    /* fronts [i, j), one after the other */
+    FACTOR_SMALL,    /* fronts [i, j), one after the other; [from, to): children of the first */
     FACTOR_ASSEMBLE, /* tile (i, j) of the panel, j > 0, := A and what the children have */
     FACTOR_PIVOT,    /* diagonal block i: first, if i > 0, what FACTOR_ROWS does to tile (i, i-1);
                         then the product of panel i-1 is subtracted, then Cholesky and inverse */

@@ -3,276 +3,208 @@
 #ifndef GPU_FACTOR_SMALL_CUH
 #define GPU_FACTOR_SMALL_CUH
 
-#include "gpu/factor/arguments.cuh"
+#include "gpu/factor/by_rows.cuh"
+#include "gpu/factor/pulls.cuh"
 
-/* Bytes of shared memory for a front of m rows: the front, the inverses of two diagonal blocks,
- * pivots, whether the inverses grow. */
-template <typename T> __host__ __device__ constexpr int small_bytes(int m)
-{
-    const int columns = (m + 7) / 8 * 8;
-    return (padded_rows<T>(m) * columns + 2 * CHOLESKY_STEP * CHOLESKY_STEP + columns + 2) *
-           (int)sizeof(T);
-}
+/* Shared memory for a front, beside which children's blocks lie: records of it and of the next one,
+ * a table of children, entries, pivots, the diagonal entries that these started from. */
+template <typename T> struct small_front {
+    static constexpr int HEAD =
+        2 * (int)sizeof(factor_front) + copied_child::TOGETHER * (int)sizeof(copied_child);
 
-/* Columns of a child's block on their way to a warp, whose lanes have the rows. */
-template <typename T> struct block_columns {
-    static constexpr int COUNT = sizeof(T) == 16 ? 4 : 8;
-    int r, first;
-    int position; /* of this lane's row in the front */
-    T v[COUNT];
-
-    __device__ __forceinline__ bool has(int column) const
+    /* Bytes for one of m rows. */
+    __host__ __device__ static constexpr int bytes(int m)
     {
-        const int lane = threadIdx.x % 32;
-        return column <= lane && lane < r;
+        const int columns = (m + 7) / 8 * 8;
+        return HEAD + (padded_rows<T>(m) + 2) * columns * (int)sizeof(T);
     }
-    __device__ __forceinline__ void load(const T *block)
+    __device__ __forceinline__ static T *entries(char *shared)
     {
-#pragma unroll
-        for (int q = 0; q < COUNT; q++)
-            v[q] = has(first + q) ? block[threadIdx.x % 32 + (first + q) * r] : T{};
+        return reinterpret_cast<T *>(shared + HEAD);
     }
-    __device__ __forceinline__ void add(T *F, int ld) const
+    __device__ __forceinline__ static real_of<T> *pivots(char *shared, int m)
     {
-        T *to[COUNT], sum[COUNT];
-#pragma unroll
-        for (int q = 0; q < COUNT; q++) {
-            to[q] = F + position + __shfl_sync(~0u, position, min(first + q, 31)) * ld;
-            sum[q] = has(first + q) ? *to[q] + v[q] : T{};
-        }
-#pragma unroll
-        for (int q = 0; q < COUNT; q++)
-            if (has(first + q))
-                *to[q] = sum[q];
+        return reinterpret_cast<real_of<T> *>(entries(shared) +
+                                              padded_rows<T>(m) * ((m + 7) / 8 * 8));
     }
+    __device__ __forceinline__ static real_of<T> *starts(char *shared, int m)
+    {
+        return pivots(shared, m) + (m + 7) / 8 * 8;
+    }
+    /* Of the largest that a block factorizes. */
+    static constexpr int MOST = HEAD + (padded_rows<T>(sizeof(T) == 16 ? 80 : 112) + 2) *
+                                           (sizeof(T) == 16 ? 80 : 112) * (int)sizeof(T);
 };
-
-/* Blocks of at most SMALL_ROWS rows, of several children at a time on their way to a warp, whose
- * lanes have two entries of each. */
-template <typename T> struct small_blocks {
-    static constexpr int SMALL_ROWS = 10, TOGETHER = 4, EACH = 2;
-    T v[TOGETHER][EACH];
-    int at[TOGETHER][EACH]; /* in the front; -1: none */
-
-    /* Those of children first, first + 1, ... < count of the lanes. */
-    template <typename K>
-    __device__ __forceinline__ void load(const factor_arguments<T, K> &a, const factor_child &mine,
-                                         int first, int count, int ld)
-    {
-#pragma unroll
-        for (int q = 0; q < TOGETHER; q++) {
-            const int c = min(first + q, count - 1), r = __shfl_sync(~0u, mine.r, c);
-            const T *block = a.arena + __shfl_sync(~0u, mine.block, c);
-            const int32_t *position = a.position + __shfl_sync(~0u, mine.position, c);
-            const int entries = first + q < count ? r * (r + 1) / 2 : 0;
-#pragma unroll
-            for (int t = 0; t < EACH; t++) {
-                const int e = (int)threadIdx.x % 32 + 32 * t;
-                at[q][t] = -1;
-                v[q][t] = T{};
-                if (e < entries) {
-                    int j = 0, begin = 0; /* of column j of the triangle */
-                    while (begin + r - j <= e)
-                        begin += r - j++;
-                    const int i = j + e - begin;
-                    v[q][t] = block[i + j * r];
-                    at[q][t] = position[i] + position[j] * ld;
-                }
-            }
-        }
-    }
-    /* F += them, child by child. */
-    __device__ __forceinline__ void add(T *F) const
-    {
-#pragma unroll
-        for (int q = 0; q < TOGETHER; q++) {
-#pragma unroll
-            for (int t = 0; t < EACH; t++)
-                if (at[q][t] >= 0)
-                    F[at[q][t]] = F[at[q][t]] + v[q][t];
-            __syncwarp(); /* another lane may have these entries of the next child */
-        }
-    }
-};
-
-/* The same as below of children that all have such blocks, `count` of them. */
-template <typename T, typename K>
-__device__ __forceinline__ void pull_small_blocks(const factor_arguments<T, K> &a,
-                                                  const factor_child &mine, int count, T *F, int ld)
-{
-    constexpr int TOGETHER = small_blocks<T>::TOGETHER;
-    small_blocks<T> next;
-    next.load(a, mine, 0, count, ld);
-    for (int c = 0; c < count; c += TOGETHER) {
-        const small_blocks<T> now = next;
-        if (c + TOGETHER < count)
-            next.load(a, mine, c + TOGETHER, count, ld);
-        now.add(F);
-    }
-}
-
-/* F += what the children have, whose blocks have r <= 32 rows, by one warp.  Lanes hold the
- * children, the first 32 of them `begin`.  Some columns are on their way while those before them
- * are added, the next child's too. */
-template <typename T, typename K>
-__device__ __forceinline__ void pull_by_warp(const factor_arguments<T, K> &a, const factor_front &f,
-                                             const factor_child &begin, T *F, int ld)
-{
-    const int lane = threadIdx.x % 32;
-    for (int c0 = 0; c0 < f.children; c0 += 32) {
-        const int count = min(32, f.children - c0);
-        factor_child mine = begin;
-        if (c0 > 0)
-            mine = lane < count ? a.child[f.child + c0 + lane] : factor_child{};
-        if (count > 1 && __all_sync(~0u, lane >= count || mine.r <= small_blocks<T>::SMALL_ROWS)) {
-            pull_small_blocks(a, mine, count, F, ld);
-            continue;
-        }
-        block_columns<T> next = {};
-        auto load = [&](int c) {
-            const int64_t from = __shfl_sync(~0u, mine.position, c);
-            const T *block = a.arena + __shfl_sync(~0u, mine.block, c);
-            next.r = __shfl_sync(~0u, mine.r, c);
-            if (next.first == 0)
-                next.position = lane < next.r ? a.position[from + lane] : 0;
-            next.load(block);
-        };
-        load(0);
-        for (int c = 0; c < count;) {
-            const block_columns<T> now = next;
-            next.first += block_columns<T>::COUNT;
-            if (next.first >= now.r) {
-                next.first = 0;
-                c++;
-            }
-            if (c < count)
-                load(c);
-            now.add(F, ld);
-            if (next.first == 0)
-                __syncwarp(); /* another lane may have these entries of the next child */
-        }
-    }
-}
-
-/* The same by a block; a barrier before each child. */
-template <typename T, typename K>
-__device__ __forceinline__ void pull_by_block(const factor_arguments<T, K> &a,
-                                              const factor_front &f, T *F, int ld)
-{
-    factor_child next = {};
-    if (f.children > 0)
-        next = a.child[f.child];
-    for (int c = 0; c < f.children; c++) {
-        const factor_child child = next;
-        if (c + 1 < f.children)
-            next = a.child[f.child + c + 1];
-        __syncthreads();
-        pull_part(a, {child, 0, child.r, 0, child.r}, F, ld, 0, 0);
-    }
-}
 
 /* What a thread needs first of a front, asked for as the front before is stored. */
 template <int WARPS, typename T> struct front_begin {
     factor_entry entry;
     T value;
-    factor_child child; /* by a warp: of each lane */
+    factor_child child; /* of each lane of the first warp */
 
     template <typename K>
-    __device__ __forceinline__ void load(const factor_arguments<T, K> &a, const factor_front &f)
+    __device__ __forceinline__ void load_entry(const factor_arguments<T, K> &a,
+                                               const factor_front &f)
     {
         const int rank = front_team<WARPS>::rank();
         if (rank < f.entries) {
             entry = a.entry[f.entry + rank];
             value = a.value[f.entry + rank];
         }
-        if (WARPS == 1)
-            child = rank < f.children ? a.child[f.child + rank] : factor_child{};
+    }
+    template <typename K>
+    __device__ __forceinline__ void load_child(const factor_arguments<T, K> &a, int first, int end)
+    {
+        const int rank = front_team<WARPS>::rank();
+        child = rank < min(end - first, 32) ? a.child[first + rank] : factor_child{};
     }
 };
 
 /* F := entries of A and what the children have; begins and ends with a barrier of the team. */
 template <int WARPS, typename T, typename K>
-__device__ __forceinline__ void
-assemble_small(const factor_arguments<T, K> &a, const factor_front &f,
-               const front_begin<WARPS, T> &begin, T *F, int ld, int columns)
+__device__ __forceinline__ void assemble_small(const factor_arguments<T, K> &a,
+                                               const factor_front &f,
+                                               const front_begin<WARPS, T> &begin, char *shared)
 {
     using team = front_team<WARPS>;
-    const int rank = team::rank();
-    if (a.word && f.outside > 0) {
-        if (WARPS == 1 && rank < f.children)
+    const int rank = team::rank(), ld = padded_rows<T>(f.m), columns = (f.m + 7) / 8 * 8;
+    T *const F = small_front<T>::entries(shared);
+    const auto put_entries = [&] {
+#pragma unroll 1
+        for (int q = rank; q < f.entries; q += team::THREADS) { /* each place has one entry */
+            const factor_entry e = q == rank ? begin.entry : a.entry[f.entry + q];
+            F[e.row + e.column * ld] = q == rank ? begin.value : a.value[f.entry + q];
+        }
+    };
+    if (WARPS == 1 && a.word && f.outside > 0) {
+        if (rank < f.children)
             wait_for_child(a, begin.child);
-        for (int c = WARPS == 1 ? rank + 32 : rank; c < f.children; c += team::THREADS)
+        for (int c = rank + 32; c < f.children; c += 32)
             wait_for_child(a, a.child[f.child + c]);
     }
     team::sync();
+    for (int q = rank; q < f.k; q += team::THREADS)
+        copy_entry(small_front<T>::starts(shared, f.m) + q, a.diagonal + f.first + q, true);
+#pragma unroll 4
     for (int q = rank; q < ld * columns; q += team::THREADS)
         F[q] = T{};
-    team::sync();
-    for (int q = rank; q < f.entries; q += team::THREADS) { /* each place has one entry */
-        const factor_entry e = q == rank ? begin.entry : a.entry[f.entry + q];
-        F[e.row + e.column * ld] = q == rank ? begin.value : a.value[f.entry + q];
-    }
     if constexpr (WARPS == 1) {
+        copies_commit();
+        __syncwarp();
+        put_entries();
         __syncwarp();
         pull_by_warp(a, f, begin.child, F, ld);
-    } else
-        pull_by_block(a, f, F, ld);
-    team::sync();
+        __syncwarp();
+    } else {
+        pull_by_block(a, f, begin.child, F, ld,
+                      reinterpret_cast<copied_child *>(shared + 2 * sizeof(factor_front)),
+                      reinterpret_cast<T *>(shared + small_front<T>::bytes(f.m)),
+                      (small_front<T>::MOST - small_front<T>::bytes(f.m)) / (int)sizeof(T),
+                      put_entries);
+    }
 }
 
-/* The front whose begin is there; when F is done with but for stores, `then` is called. */
+/* The factorized front to the panel and the arena, and what its pivots were. */
+template <int WARPS, typename T, typename K>
+__device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, const factor_front &f,
+                                            char *shared)
+{
+    using team = front_team<WARPS>;
+    constexpr int TOGETHER = 4; /* columns, loaded before they are stored */
+    const int m = f.m, k = f.k, r = m - k, ld = padded_rows<T>(m), lane = threadIdx.x % 32,
+              rank = team::rank();
+    const T *const F = small_front<T>::entries(shared);
+    T *panel = a.panel + f.panel, *block = a.arena + f.block - k;
+#pragma unroll 1
+    for (int i = lane; i - lane < m; i += 32)
+#pragma unroll 1
+        for (int j0 = team::warp(); j0 < min(m, i - lane + 32); j0 += TOGETHER * WARPS) {
+            T v[TOGETHER];
+#pragma unroll
+            for (int q = 0; q < TOGETHER; q++)
+                if (i < m && j0 + q * WARPS <= i)
+                    v[q] = F[i + (j0 + q * WARPS) * ld];
+#pragma unroll
+            for (int q = 0; q < TOGETHER; q++) {
+                const int j = j0 + q * WARPS;
+                if (i < m && j <= i)
+                    (j < k ? panel + j * m : block + (j - k) * r)[i] = v[q];
+            }
+        }
+    if constexpr (WARPS == 1) {
+        copies_wait<0>();
+        __syncwarp();
+    }
+    if (32 * team::warp() < k) {
+        const int own = min(rank, k - 1);
+        judge_pivot<T>(rank < k, small_front<T>::pivots(shared, m)[own],
+                       small_front<T>::starts(shared, m)[own], f.first + rank, rule_of(a));
+    }
+}
+
+/* The front whose begin is there; when F is done with but for stores, `then` is called.  What is in
+ * shared memory is read again by each part, so that registers hold little between them. */
 template <int WARPS, typename T, typename K, typename Then>
 __device__ __forceinline__ void
 factorize_small(const factor_arguments<T, K> &a, const factor_front &f,
                 const front_begin<WARPS, T> &begin, char *shared, Then &&then)
 {
-    using R = real_of<T>;
-    using team = front_team<WARPS>;
-    const int m = f.m, k = f.k, r = m - k, ld = padded_rows<T>(m), lane = threadIdx.x % 32,
-              columns = (m + 7) / 8 * 8, rank = team::rank();
-    T *F = reinterpret_cast<T *>(shared), *X = F + ld * columns;
-    R *pivot = reinterpret_cast<R *>(X + 2 * CHOLESKY_STEP * CHOLESKY_STEP);
-    assemble_small(a, f, begin, F, ld, columns);
-    cholesky_columns<WARPS, false>(F, ld, m, k, X, 0, CHOLESKY_STEP, pivot,
-                                   reinterpret_cast<int *>(pivot + columns), 0,
-                                   a.signs_at(f.first));
-    const R start = rank < k ? a.diagonal[f.first + rank] : 0;
+    assemble_small(a, f, begin, shared);
+    cholesky_by_rows<WARPS>(small_front<T>::entries(shared), padded_rows<T>(f.m), f.m, f.k,
+                            small_front<T>::pivots(shared, f.m), a.signs_at(f.first));
     then();
-    T *panel = a.panel + f.panel, *block = a.arena + f.block;
-    for (int j = team::warp(); j < m; j += WARPS) {
-        const T *from = F + j * ld;
-        T *to = j < k ? panel + (int64_t)j * m : block + (int64_t)(j - k) * r - k;
-        for (int i = j + lane; i < m; i += 32)
-            to[i] = from[i];
-    }
-    if (32 * team::warp() < k)
-        judge_pivot<T>(rank < k, rank < k ? pivot[rank] : 0, start, f.first + rank, rule_of(a));
+    store_small<WARPS>(a, f, shared);
 }
 
-/* Fronts [first, end), a run, one after the other; the next one's record comes while one is worked
- * on, its begin while it is stored.  word: to be told at the end. */
-template <int WARPS, typename T, typename K>
-__device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, int first, int end,
-                                              int word, char *shared)
+/* The record of front s to shared memory, asynchronously. */
+template <typename T, typename K>
+__device__ __forceinline__ void copy_record(const factor_arguments<T, K> &a, int s,
+                                            factor_front *to, int rank)
 {
-    factor_front next = a.front[first];
+    static_assert(sizeof *to % sizeof(double) == 0 && sizeof *to / sizeof(double) <= 32);
+    if (rank < (int)(sizeof *to / sizeof(double)))
+        copy_entry(reinterpret_cast<double *>(to) + rank,
+                   reinterpret_cast<const double *>(a.front + s) + rank, true);
+    copies_commit();
+}
+
+/* Fronts of a run, one after the other; the next one's record comes while one is worked on, its
+ * begin while it is stored.  children: of the first, if they are known.  word: to be told at the
+ * end. */
+template <int WARPS, typename T, typename K>
+__device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, factor_range run,
+                                              factor_range children, int word, char *shared)
+{
+    using team = front_team<WARPS>;
+    factor_front *const record = reinterpret_cast<factor_front *>(shared);
     front_begin<WARPS, T> begin;
-    begin.load(a, next);
-    for (int s = first; s < end; s++) {
-        const factor_front f = next;
-        const bool goes_on = s + 1 < end;
-        if (goes_on)
-            next = a.front[s + 1];
+    const auto have = [&](int s) {
+        const factor_front &f = record[s % 2];
+        copies_wait<0>();
+        team::sync();
+        begin.load_entry(a, f);
+        if (WARPS == 1 || s > run.first)
+            begin.load_child(a, f.child, f.child + f.children);
+    };
+    copy_record(a, run.first, record + run.first % 2, team::rank());
+    if (WARPS > 1)
+        begin.load_child(a, children.first, children.end);
+    have(run.first);
+#pragma unroll 1
+    for (int s = run.first; s < run.end; s++) {
         const front_begin<WARPS, T> now = begin;
-        factorize_small<WARPS>(a, f, now, shared, [&] {
+        const bool goes_on = s + 1 < run.end;
+        if (goes_on)
+            copy_record(a, s + 1, record + (s + 1) % 2, team::rank());
+        factorize_small<WARPS>(a, record[s % 2], now, shared, [&] {
             if (goes_on)
-                begin.load(a, next);
+                have(s + 1);
         });
     }
     if (a.word == nullptr)
         return;
-    front_team<WARPS>::sync();
-    if (front_team<WARPS>::rank() == 0)
+    team::sync();
+    if (team::rank() == 0)
         progress_tell(a.word + word, 1);
 }
 

@@ -1,5 +1,5 @@
-/* test/dense/test_cholesky.cu: Cholesky and inverse of a block of up to 64 columns in shared
- * memory, against its products
+/* test/dense/test_cholesky.cu: Cholesky and inverse of a block of up to 64 columns, and the first
+ * columns of a front, in shared memory, against their products
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <csetjmp>
 #include <cstdarg>
@@ -10,6 +10,7 @@ extern "C" {
 }
 #include "dense/cuda/device/cholesky_64.cuh"
 #include "dense/cuda/device/launch.cuh"
+#include "gpu/factor/by_rows.cuh"
 #include "test/dense/cholesky_fixture.h"
 #include "test/dense/trsv_fixture.h"
 #include <algorithm>
@@ -124,6 +125,91 @@ static void products_give_the_block_back(void **)
     check_all<double>();
     check_all<complex_s>();
     check_all<complex_d>();
+}
+
+/* The first `columns` of the front of `order` rows, by a warp or a block. */
+template <int WARPS, typename T, typename S>
+__global__ void __launch_bounds__(CHOLESKY_THREADS)
+    factorize_front(const __grid_constant__ block_arguments<T> q, int columns)
+{
+    extern __shared__ __align__(128) unsigned char memory[];
+    constexpr int LD = TILE_LD<T>, THREADS = 32 * WARPS;
+    __shared__ real_of<T> pivot[TILE];
+    T *F = reinterpret_cast<T *>(memory);
+    for (int k = threadIdx.x; k < TILE * TILE; k += THREADS)
+        F[k % TILE + k / TILE * LD] = q.a[k];
+    front_team<WARPS>::sync();
+    cholesky_by_rows<WARPS>(F, LD, q.order, columns, pivot, signs_of(S{}, q.negative));
+    for (int k = threadIdx.x; k < TILE * TILE; k += THREADS)
+        q.l[k] = F[k % TILE + k / TILE * LD];
+    for (int k = threadIdx.x; k < columns; k += THREADS)
+        q.pivot[k] = pivot[k];
+}
+
+/* L L^H, or L S L^H, and what is left behind the columns give the front back. */
+template <int WARPS, typename T, typename S>
+static void check_front(int order, int columns, uint64_t negative)
+{
+    random_numbers g = {200 + (uint64_t)order};
+    const auto random = [&] { return random_entry<T>(g); };
+    const double eps = sizeof(real_of<T>) == 8 ? 2.2e-16 : 1.2e-7;
+    std::vector<T> a = definite_block<T>(order, 1, random), l(a.size());
+    std::vector<real_of<T>> pivot(TILE);
+    if (S::ANY) /* the product with the signs, of the factor of the definite one */
+        for (int k = 0; k < columns; k++)
+            if (negative >> k & 1)
+                a[k * (TILE + 1)] = -a[k * (TILE + 1)];
+    device_array<T> da(a.size()), dl(a.size());
+    device_array<real_of<T>> dp(TILE);
+    da.put(a);
+    const launch_shape shape = {1, 32 * WARPS, (int)sizeof(T) * TILE_AREA<T>};
+    CUDA_OK(launch_kernel(factorize_front<WARPS, T, S>, shape, nullptr,
+                          block_arguments<T>{da.p, dl.p, nullptr, dp.p, order, negative}, columns));
+    CUDA_OK(cudaDeviceSynchronize());
+    dl.get(l);
+    dp.get(pivot);
+    for (int j = 0; j < columns; j++) {
+        const double root = (double)real_part(l[j * (TILE + 1)]);
+        if (!(std::fabs(pivot[j] - root * root) <= 8 * eps * root * root))
+            fail_msg("%s, %d of %d columns: pivot %d is %g, root %g", type_of<T>::name, columns,
+                     order, j, (double)pivot[j], root);
+    }
+    for (int j = 0; j < order; j++)
+        for (int i = j; i < order; i++) {
+            T sum = j < columns ? T{} : l[i + j * TILE];
+            for (int k = 0; k < columns && k <= j; k++) {
+                const T left = negative >> k & 1 ? -l[i + k * TILE] : l[i + k * TILE];
+                sum = multiply_add(sum, left, conjugate_if(l[j + k * TILE], true));
+            }
+            const double error = (double)magnitude(sum - a[i + j * TILE]),
+                         size = std::sqrt((double)magnitude(a[i * (TILE + 1)]) *
+                                          (double)magnitude(a[j * (TILE + 1)]));
+            if (!(error <= 20 * eps * size))
+                fail_msg("%s, %d of %d columns: entry (%d, %d) by %.1f eps", type_of<T>::name,
+                         columns, order, i, j, error / eps / size);
+        }
+}
+
+template <typename T> static void check_fronts()
+{
+    for (int order : {1, 7, 8, 23, 32, 33, 50, 64})
+        for (int columns : {1, 4, 5, 8, 13, 16, 20, 64}) {
+            const int most = std::min(order, columns);
+            if (order <= 32) {
+                check_front<1, T, no_signs>(order, most, 0);
+                check_front<1, T, column_signs>(order, most, 0x5a);
+            }
+            check_front<8, T, no_signs>(order, most, 0);
+            check_front<8, T, column_signs>(order, most, 0x2c5);
+        }
+}
+
+static void fronts_are_given_back(void **)
+{
+    check_fronts<float>();
+    check_fronts<double>();
+    check_fronts<complex_s>();
+    check_fronts<complex_d>();
 }
 
 /* L L^H of an L with one diagonal block of order 8 that is hard. */
@@ -258,6 +344,7 @@ int main(void)
         return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_give_the_block_back),
+        cmocka_unit_test(fronts_are_given_back),
         cmocka_unit_test(hard_blocks_are_as_accurate),
         cmocka_unit_test(signs_are_those_given),
         cmocka_unit_test(extreme_scales_are_no_different),
