@@ -5,7 +5,7 @@
 #define GPU_FACTOR_KERNELS_CUH
 
 #include "gpu/factor/small.cuh"
-#include "gpu/factor/tiles.cuh"
+#include "gpu/factor/tall.cuh"
 
 template <typename T> struct factor_shape {
     static constexpr int TINY = CHOLESKY_THREADS / 32 * small_bytes<T>(FACTOR_TINY_ROWS),
@@ -158,10 +158,22 @@ template <typename T, typename K, int EACH> static __device__ __noinline__ void 
 {
     const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
     const factor_task task = a.task[t];
+    if (factor_is_tall(&task)) /* which have a function of their own */
+        __builtin_unreachable();
     wait_for_tiles(a, task);
     const task_clock clock(a.trace, t);
     run_tile(a, task, block_memory<T, K>::rest());
     tell_end(a, task);
+    clock.stop();
+}
+
+template <typename T, typename K, int EACH> static __device__ __noinline__ void run_tall_task(int t)
+{
+    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
+    wait_for_tiles(a, a.task[t]);
+    const task_clock clock(a.trace, t);
+    run_tall(a, t, reinterpret_cast<T *>(block_memory<T, K>::rest()));
+    tell_tall(a, t);
     clock.stop();
 }
 
@@ -178,6 +190,11 @@ static __device__ __forceinline__ void run_drawn_task(int kind, int t)
         break;
     case FACTOR_PIVOT:
         run_pivot_task<T, K, EACH>(t);
+        break;
+    case FACTOR_TALL_UPDATE:
+    case FACTOR_TALL_CONTRIBUTION:
+        if constexpr (HAS_TALL<T>)
+            run_tall_task<T, K, EACH>(t);
         break;
     default:
         run_tile_task<T, K, EACH>(t);
@@ -240,6 +257,14 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
     clock.stop();
 }
 
+/* A function that is called, so that other tasks keep their registers. */
+template <typename T, typename K>
+static __device__ __noinline__ void run_tall_of_level(const factor_arguments<T, K> &a, int t,
+                                                      char *shared)
+{
+    run_tall(a, t, reinterpret_cast<T *>(shared));
+}
+
 template <typename T, typename K>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
     factor_tile_kernel(const __grid_constant__ factor_arguments<T, K> a, int64_t first)
@@ -247,6 +272,12 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
     extern __shared__ __align__(128) char shared[];
     const int t = a.by_level[first + blockIdx.x];
     const task_clock clock(a.trace, t);
+    if constexpr (HAS_TALL<T>)
+        if (factor_is_tall(a.task + t)) {
+            run_tall_of_level(a, t, shared);
+            clock.stop();
+            return;
+        }
     run_tile(a, a.task[t], shared);
     clock.stop();
 }
