@@ -219,7 +219,7 @@ static void find_path(const factor_program *g, const uint64_t *times)
         for (int32_t w = 0; w < 2; w++)
             if (factor_tell_of(f, task, w).word >= 0)
                 raised[factor_tell_of(f, task, w).word] = t;
-        if (task->kind == FACTOR_CONTRIBUTION) {
+        if (factor_is_contribution(task)) {
             int32_t *r = raised + g->tiles + task->front;
             *r = *r < 0 || times[2 * t + 1] > times[2 * *r + 1] ? t : *r;
         }
@@ -231,9 +231,10 @@ static void find_path(const factor_program *g, const uint64_t *times)
         const int32_t p = before[t];
         const double from = p < 0 ? (double)times[2 * t] : (double)times[2 * p + 1],
                      begin = fmax((double)times[2 * t], from);
-        count[g->task[t].kind]++;
-        busy[g->task[t].kind] += 1e-3 * ((double)times[2 * t + 1] - begin);
-        gap[g->task[t].kind] += 1e-3 * (begin - from);
+        const factor_kind kind = factor_kind_of(g->task + t);
+        count[kind]++;
+        busy[kind] += 1e-3 * ((double)times[2 * t + 1] - begin);
+        gap[kind] += 1e-3 * (begin - from);
     }
     printf("  critical path, number: us at work + before it:");
     for (int kind = 0; kind < FACTOR_KINDS; kind++)
@@ -422,7 +423,8 @@ int main(int argc, char **argv)
                             .run_part = 5e-4,
                             .apart = 1,
                             .wide = 24,
-                            .together = 16};
+                            .together = 16,
+                            .crowded = 528};
     int traced = 0, is_alone = 0, k = 1;
     for (; k < argc && argv[k][0] == '-'; k++) {
         must(strchr("txaqj", argv[k][1]) || k + 1 < argc, "usage: see bench/factorize.c");

@@ -22,6 +22,7 @@ typedef struct builder {
     int32_t *ranges_end;           /* levels: behind the ranges of tiny fronts of each */
     int64_t *own, *other; /* f: scalars that the contribution blocks of a subtree take in the arena
                              of its root and in the other one; then where these begin */
+    uint8_t *is_crowded;  /* levels: see is_crowded; NULL: none is */
     int64_t *cursor;      /* of lists that are filled, by level or list */
     uint32_t *given;      /* entries: factor_source.value of those of P A P^T */
 } builder;
@@ -402,6 +403,13 @@ static int is_updated(int32_t i, int32_t j, int32_t q)
     return (q + 1) % panels_at_once(j - q - (i == j)) == 0;
 }
 
+/* Whether products of a level go to two tiles at once: where they are so many that no block is
+ * without work for it. */
+static int is_crowded(const builder *b, int32_t level)
+{
+    return b->is_crowded && b->is_crowded[level];
+}
+
 /* What panel q changes of the columns behind it, at a level where all of its rows are done.  The
  * next column and two more diagonal blocks get it by the tasks that finish rows. */
 static void add_updates(builder *b, int32_t s, int32_t level, int32_t q)
@@ -415,9 +423,15 @@ static void add_updates(builder *b, int32_t s, int32_t level, int32_t q)
                 continue;
             while (from > 0 && !is_updated(i, j, from - 1))
                 from--;
+            const int tall = i > j && i + 1 < blocks && is_crowded(b, level);
             add(b, level,
-                (factor_task){
-                    .kind = FACTOR_UPDATE, .front = s, .i = i, .j = j, .from = from, .to = q + 1});
+                (factor_task){.kind = tall ? FACTOR_TALL_UPDATE : FACTOR_UPDATE,
+                              .front = s,
+                              .i = i,
+                              .j = j,
+                              .from = from,
+                              .to = q + 1});
+            i += tall;
         }
 }
 
@@ -449,11 +463,19 @@ static void add_rows(builder *b, int32_t s)
 static void add_contributions(builder *b, int32_t s, int32_t level, int32_t i0, int32_t j0)
 {
     const factor_front *f = b->program->front + s;
-    const int32_t blocks = factor_row_blocks(f), nb = factor_pivot_blocks(f);
+    const int32_t blocks = factor_row_blocks(f), nb = factor_pivot_blocks(f),
+                  end = i0 + FACTOR_NEIGHBOURS < blocks ? i0 + FACTOR_NEIGHBOURS : blocks;
     for (int32_t j = j0; j < blocks && j < j0 + FACTOR_NEIGHBOURS; j++)
-        for (int32_t i = i0 > j ? i0 : j; i < blocks && i < i0 + FACTOR_NEIGHBOURS; i++)
+        for (int32_t i = i0 > j ? i0 : j; i < end; i++) {
+            const int tall = i + 1 < end && is_crowded(b, level);
             add(b, level,
-                (factor_task){.kind = FACTOR_CONTRIBUTION, .front = s, .i = i, .j = j, .to = nb});
+                (factor_task){.kind = tall ? FACTOR_TALL_CONTRIBUTION : FACTOR_CONTRIBUTION,
+                              .front = s,
+                              .i = i,
+                              .j = j,
+                              .to = nb});
+            i += tall;
+        }
 }
 
 static void add_tiles(builder *b, int32_t s)
@@ -563,6 +585,22 @@ static libsolver_status list_ranges(builder *b)
     return LIBSOLVER_OK;
 }
 
+/* The levels that have many tasks, then how many are left when two tiles share one. */
+static libsolver_status find_crowds(builder *b)
+{
+    factor_program *g = b->program;
+    uint8_t *is_crowded = memory_zeroed(b->m, g->levels, sizeof *is_crowded);
+    if (!is_crowded)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t q = 0; q < g->levels; q++) {
+        is_crowded[q] = g->level_start[q + 1] >= b->tuning.crowded;
+        g->level_start[q + 1] = 0;
+    }
+    b->is_crowded = is_crowded;
+    add_all(b);
+    return LIBSOLVER_OK;
+}
+
 static libsolver_status list_tasks(builder *b)
 {
     factor_program *g = b->program;
@@ -571,6 +609,8 @@ static libsolver_status list_tasks(builder *b)
     if (!g->level_start || !b->cursor)
         return LIBSOLVER_OUT_OF_MEMORY;
     add_all(b);
+    if (b->tuning.crowded > 0)
+        TRY(find_crowds(b));
     for (int32_t q = 0; q < g->levels; q++) {
         g->level_start[q + 1] += g->level_start[q];
         b->cursor[q] = g->level_start[q];
@@ -588,7 +628,8 @@ static libsolver_status list_tasks(builder *b)
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 /* Of 10 to 80 us and a 500th to a 2000th, one H200, seven systems: within 3 % of each one's best
- * but for 494_bus, where 20 us are 30 % slower than 15. */
+ * but for 494_bus, where 20 us are 30 % slower than 15.  crowded: of 264 to 2112 on an H100, which
+ * lap3d:50 tells apart. */
 static const factor_tuning tuned = {.small_rows = INT32_MAX,
                                     .blocks = 264, /* two for each of an H100's multiprocessors */
                                     .bucket_part = .02,
@@ -596,7 +637,8 @@ static const factor_tuning tuned = {.small_rows = INT32_MAX,
                                     .run_part = 1.0 / 2000,
                                     .apart = 1,
                                     .wide = 24,
-                                    .together = 16};
+                                    .together = 16,
+                                    .crowded = 528};
 
 static libsolver_status take_arrays(builder *b)
 {
@@ -697,12 +739,15 @@ libsolver_status factor_program_build(environment *env, const factor_pattern *pa
         .m = m, .pattern = pattern, .program = program, .tuning = tuning ? *tuning : tuned};
     if (b.tuning.small_rows > factor_small_rows(type))
         b.tuning.small_rows = factor_small_rows(type);
+    if (type != LIBSOLVER_D || pattern->signs)
+        b.tuning.crowded = 0;
     const libsolver_status status = build(&b, why);
     memory_free(m, b.level);
     memory_free(m, b.run_end);
     memory_free(m, b.last_child);
     memory_free(m, b.sibling);
     memory_free(m, b.ranges_end);
+    memory_free(m, b.is_crowded);
     memory_free(m, b.own);
     memory_free(m, b.other);
     memory_free(m, b.cursor);

@@ -15,6 +15,8 @@ typedef struct factor_tuning {
     double run_part;        /* ... or for this part of the time of all of them, */
     int apart;              /* which is all that they get where they do not wait for one another */
     int32_t wide, together; /* see factor_groups_find */
+    int32_t crowded; /* products go to two tiles at once in levels of so many tasks and more; 0: in
+                      none; of LIBSOLVER_D without signs alone */
 } factor_tuning;
 
 /* type: says what fits in shared memory.  tuning: NULL for what was measured best.  The program

@@ -5,7 +5,7 @@
 #define GPU_FACTOR_KERNELS_CUH
 
 #include "gpu/factor/small.cuh"
-#include "gpu/factor/tiles.cuh"
+#include "gpu/factor/tall.cuh"
 
 template <typename T> struct factor_shape {
     static constexpr int TINY = CHOLESKY_THREADS / 32 * small_front<T>::bytes(FACTOR_TINY_ROWS),
@@ -166,13 +166,14 @@ __device__ __forceinline__ int draw_task(const factor_arguments<T, K> &a, bool i
 }
 
 /* What runs a task. */
-enum task_sort { TINY_TASKS, SMALL_TASKS, PIVOT_TASKS, TILE_TASKS };
+enum task_sort { TINY_TASKS, SMALL_TASKS, TALL_TASKS, PIVOT_TASKS, TILE_TASKS };
 __device__ __forceinline__ task_sort sort_of(int kind)
 {
-    return kind == FACTOR_TINY    ? TINY_TASKS
-           : kind == FACTOR_SMALL ? SMALL_TASKS
-           : kind == FACTOR_PIVOT ? PIVOT_TASKS
-                                  : TILE_TASKS;
+    return kind == FACTOR_TINY                                              ? TINY_TASKS
+           : kind == FACTOR_SMALL                                           ? SMALL_TASKS
+           : kind == FACTOR_PIVOT                                           ? PIVOT_TASKS
+           : kind == FACTOR_TALL_UPDATE || kind == FACTOR_TALL_CONTRIBUTION ? TALL_TASKS
+                                                                            : TILE_TASKS;
 }
 
 /* Runs the task that is drawn, t, and, if it goes on, draws the next one, and runs those of small
@@ -195,7 +196,12 @@ static __device__ __noinline__ int run_tasks(int t, bool goes_on)
             run_fronts_by_block(a, task, shared);
         else if constexpr (SORT == PIVOT_TASKS)
             run_pivots(a, task, shared);
-        else {
+        else if constexpr (SORT == TALL_TASKS) {
+            run_tall(a, t, reinterpret_cast<T *>(shared));
+            tell_tall(a, t);
+        } else {
+            if (factor_is_tall(&task)) /* which are of another sort */
+                __builtin_unreachable();
             run_tile(a, task, shared);
             tell_end(a, task);
         }
@@ -207,22 +213,25 @@ static __device__ __noinline__ int run_tasks(int t, bool goes_on)
 }
 
 /* By the sort of a task.  Functions that are called by name share out registers by the compiler's
- * choice; with half of a multiprocessor's, those of small and tiny fronts spill what they want in
- * every loop, or make others do so.  What is spilled lies in the second-level cache, as shared
- * memory leaves little of the first.  So these two are called through pointers: each has all
- * registers, and saves what the kernel has in them once. */
+ * choice; with half of a multiprocessor's, those of small and tiny fronts and of tall tiles spill
+ * what they want in every loop, or make others do so.  What is spilled lies in the second-level
+ * cache, as shared memory leaves little of the first.  So these are called through pointers: each
+ * has all registers, and saves what the kernel has in them once. */
 template <typename T, typename K, int EACH>
 __device__ __forceinline__ int run_drawn_tasks(task_sort sort, int t, bool goes_on)
 {
+    constexpr task_sort TALL = HAS_TALL<T> ? TALL_TASKS : SMALL_TASKS;
     if (sort == PIVOT_TASKS)
         return run_tasks<T, K, EACH, PIVOT_TASKS>(t, goes_on);
     if (sort == TILE_TASKS)
         return run_tasks<T, K, EACH, TILE_TASKS>(t, goes_on);
     if constexpr (EACH == 1)
-        return sort == TINY_TASKS ? run_tasks<T, K, EACH, TINY_TASKS>(t, goes_on)
-                                  : run_tasks<T, K, EACH, SMALL_TASKS>(t, goes_on);
+        return sort == TINY_TASKS    ? run_tasks<T, K, EACH, TINY_TASKS>(t, goes_on)
+               : sort == SMALL_TASKS ? run_tasks<T, K, EACH, SMALL_TASKS>(t, goes_on)
+                                     : run_tasks<T, K, EACH, TALL>(t, goes_on);
     int (*const run[])(int, bool) = {run_tasks<T, K, EACH, TINY_TASKS>,
-                                     run_tasks<T, K, EACH, SMALL_TASKS>};
+                                     run_tasks<T, K, EACH, SMALL_TASKS>,
+                                     run_tasks<T, K, EACH, TALL>};
     return run[sort](t, goes_on);
 }
 
@@ -269,6 +278,14 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
     clock.stop();
 }
 
+/* A function that is called, so that other tasks keep their registers. */
+template <typename T, typename K>
+static __device__ __noinline__ void run_tall_of_level(const factor_arguments<T, K> &a, int t,
+                                                      char *shared)
+{
+    run_tall(a, t, reinterpret_cast<T *>(shared));
+}
+
 template <typename T, typename K>
 __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH)
     factor_tile_kernel(const __grid_constant__ factor_arguments<T, K> a, int64_t first)
@@ -276,6 +293,12 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
     extern __shared__ __align__(128) char shared[];
     const int t = a.by_level[first + blockIdx.x];
     const task_clock clock(a.trace, t);
+    if constexpr (HAS_TALL<T>)
+        if (factor_is_tall(a.task + t)) {
+            run_tall_of_level(a, t, shared);
+            clock.stop();
+            return;
+        }
     run_tile(a, a.task[t], shared);
     clock.stop();
 }

@@ -21,8 +21,9 @@ enum {
     UPDATE_NS = 3000,
     CONTRIBUTION_NS = 5000,
     PANEL_NS = 2600,
-    CHILD_NS = 250, /* of a group: its block, added */
-    WAIT_NS = 1500  /* from the end of a task to the begin of one that waits for it */
+    TALL_PANEL_NS = 4600, /* of 128 x 64 */
+    CHILD_NS = 250,       /* of a group: its block, added */
+    WAIT_NS = 1500        /* from the end of a task to the begin of one that waits for it */
 };
 
 double factor_small_seconds(const factor_front *f)
@@ -94,7 +95,7 @@ static void add_tile_edges(scheduler *s, int32_t t)
         if (w.word >= 0)
             s->raised[w.word] = t;
     }
-    if (task->kind == FACTOR_CONTRIBUTION && s->above[task->front] >= 0)
+    if (factor_is_contribution(task) && s->above[task->front] >= 0)
         add_edge(s, t, gate_of(s, s->above[task->front]));
 }
 
@@ -169,6 +170,10 @@ static int64_t task_ns(const factor_program *g, const factor_task *t)
         return UPDATE_NS + (int64_t)PANEL_NS * (t->to - t->from);
     case FACTOR_CONTRIBUTION:
         return CONTRIBUTION_NS + (int64_t)PANEL_NS * t->to;
+    case FACTOR_TALL_UPDATE:
+        return 2 * UPDATE_NS + (int64_t)TALL_PANEL_NS * (t->to - t->from);
+    case FACTOR_TALL_CONTRIBUTION:
+        return 2 * CONTRIBUTION_NS + (int64_t)TALL_PANEL_NS * t->to;
     }
     return 0;
 }

@@ -101,8 +101,10 @@ typedef enum factor_kind {
                         the products of panels j-1 and j are subtracted from diagonal block i.
                         Tiles of panel 0 are assembled by the task that first wants them. */
     FACTOR_UPDATE,   /* tile (i, j) of the panel -= product of panels [from, to) */
-    FACTOR_CONTRIBUTION /* tile (i, j) of the contribution block := what the children have - product
-                           of all panels */
+    FACTOR_CONTRIBUTION,     /* tile (i, j) of the contribution block := what the children have -
+                                product     of all panels */
+    FACTOR_TALL_UPDATE,      /* FACTOR_UPDATE of tiles (i, j) and (i + 1, j), i > j, ... */
+    FACTOR_TALL_CONTRIBUTION /* ... FACTOR_CONTRIBUTION: one product of 128 x 64 */
 } factor_kind;
 
 /* How the time that all tasks take on all multiprocessors compares with the longest way of tasks
@@ -151,6 +153,21 @@ typedef struct factor_program {
 #else
 #define FACTOR_INLINE static inline
 #endif
+FACTOR_INLINE int factor_is_tall(const factor_task *t)
+{
+    return t->kind == FACTOR_TALL_UPDATE || t->kind == FACTOR_TALL_CONTRIBUTION;
+}
+FACTOR_INLINE int factor_is_contribution(const factor_task *t)
+{
+    return t->kind == FACTOR_CONTRIBUTION || t->kind == FACTOR_TALL_CONTRIBUTION;
+}
+/* The kind of what a task does to each of its tiles. */
+FACTOR_INLINE factor_kind factor_kind_of(const factor_task *t)
+{
+    return t->kind == FACTOR_TALL_UPDATE         ? FACTOR_UPDATE
+           : t->kind == FACTOR_TALL_CONTRIBUTION ? FACTOR_CONTRIBUTION
+                                                 : (factor_kind)t->kind;
+}
 FACTOR_INLINE int32_t factor_pivot_blocks(const factor_front *f)
 {
     return (f->k + FACTOR_TILE - 1) / FACTOR_TILE;

@@ -58,6 +58,9 @@ static double tile_flops(const factor_front *f, const factor_task *t)
     case FACTOR_UPDATE:
     case FACTOR_CONTRIBUTION:
         return product_flops(f, i, j, t->from, t->to);
+    case FACTOR_TALL_UPDATE:
+    case FACTOR_TALL_CONTRIBUTION:
+        return product_flops(f, i, j, t->from, t->to) + product_flops(f, i + 1, j, t->from, t->to);
     default:
         return 0;
     }
@@ -82,7 +85,7 @@ static void add_fronts(const factor_program *g, int32_t first, int32_t end,
 
 static libsolver_factor_task describe(const factor_program *g, const factor_task *t)
 {
-    libsolver_factor_task task = {.kind = (libsolver_factor_task_kind)t->kind};
+    libsolver_factor_task task = {.kind = (libsolver_factor_task_kind)factor_kind_of(t)};
     if (t->kind == FACTOR_TINY)
         for (int32_t q = t->i; q < t->i + t->j; q++)
             add_fronts(g, g->range[q].first, g->range[q].end, &task);

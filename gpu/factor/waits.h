@@ -19,8 +19,8 @@
 #endif
 
 enum {
-    FACTOR_EARLY = 4, /* most words of tiles that a task waits for before it begins; ... */
-    FACTOR_WAITS = 6, /* ... the others are of those for which it waits later */
+    FACTOR_EARLY = 5, /* most words of tiles that a task waits for before it begins; ... */
+    FACTOR_WAITS = 7, /* ... the others are of those for which it waits later */
     FACTOR_FINISHED = 1 << 30
 };
 
@@ -63,14 +63,14 @@ FACTOR_INLINE factor_wait factor_wait_of(const factor_front *f, const factor_tas
                : q == 1 && i > 1 ? factor_wait_for(f, i, i - 1, i - 2)
                : q == 2 && i > 1 ? factor_wait_finished(f, i, i - 2)
                : q == 3 && i > 1 ? factor_wait_finished(f, i - 1, i - 2)
-               : q == 4 && i > 0 ? factor_wait_finished(f, i - 1, i - 1)
+               : q == 5 && i > 0 ? factor_wait_finished(f, i - 1, i - 1)
                                  : none;
     case FACTOR_ROWS:
         return q == 0 && j > 0                        ? factor_wait_for(f, i, j, j - 1)
                : q == 1 && j > 0                      ? factor_wait_finished(f, i, j - 1)
                : q == 2 && j > 0                      ? factor_wait_finished(f, j, j - 1)
                : q == 3 && factor_rows_go_on(f, i, j) ? factor_wait_for(f, i, i, j - 1)
-               : q == 4                               ? factor_wait_finished(f, j, j)
+               : q == 5                               ? factor_wait_finished(f, j, j)
                                                       : none;
     case FACTOR_UPDATE:
         return q == 0             ? factor_wait_for(f, i, j, t->from)
@@ -80,9 +80,20 @@ FACTOR_INLINE factor_wait factor_wait_of(const factor_front *f, const factor_tas
     case FACTOR_CONTRIBUTION:
         return q == 0 && last > 0             ? factor_wait_finished(f, i, last - 1)
                : q == 1 && last > 0 && i != j ? factor_wait_finished(f, j, last - 1)
-               : q == 4                       ? factor_wait_finished(f, i, last)
-               : q == 5 && i != j             ? factor_wait_finished(f, j, last)
+               : q == 5                       ? factor_wait_finished(f, i, last)
+               : q == 6 && i != j             ? factor_wait_finished(f, j, last)
                                               : none;
+    case FACTOR_TALL_UPDATE:
+        return q == 0   ? factor_wait_for(f, i, j, t->from)
+               : q == 1 ? factor_wait_for(f, i + 1, j, t->from)
+               : q == 2 ? factor_wait_finished(f, i, t->to - 1)
+               : q == 3 ? factor_wait_finished(f, i + 1, t->to - 1)
+               : q == 4 ? factor_wait_finished(f, j, t->to - 1)
+                        : none;
+    case FACTOR_TALL_CONTRIBUTION:
+        return q <= 1             ? factor_wait_finished(f, i + q, last)
+               : q == 2 && i != j ? factor_wait_finished(f, j, last)
+                                  : none;
     default:
         return none;
     }
@@ -91,7 +102,7 @@ FACTOR_INLINE factor_wait factor_wait_of(const factor_front *f, const factor_tas
 /* Whether a task on tiles waits for all children of its front: those that assemble a tile. */
 FACTOR_INLINE int factor_is_gated(const factor_task *t)
 {
-    return t->kind == FACTOR_ASSEMBLE || t->kind == FACTOR_CONTRIBUTION ||
+    return t->kind == FACTOR_ASSEMBLE || factor_is_contribution(t) ||
            (t->kind == FACTOR_PIVOT && t->i <= 1) || (t->kind == FACTOR_ROWS && t->j == 0);
 }
 
@@ -113,9 +124,17 @@ FACTOR_INLINE factor_wait factor_tell_of(const factor_front *f, const factor_tas
                                             : none;
     case FACTOR_UPDATE:
         return q == 0 ? factor_wait_for(f, i, j, t->to) : none;
+    case FACTOR_TALL_UPDATE:
+        return factor_wait_for(f, i + q, j, t->to);
     default:
         return none;
     }
+}
+
+/* Tiles of its front's contribution block that a task tells at its end. */
+FACTOR_INLINE int factor_contributed(const factor_task *t)
+{
+    return t->kind == FACTOR_CONTRIBUTION ? 1 : t->kind == FACTOR_TALL_CONTRIBUTION ? 2 : 0;
 }
 
 /* Tiles of a front's contribution block, at or below its diagonal. */

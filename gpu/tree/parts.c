@@ -72,8 +72,9 @@ libsolver_status parts_choose(memory *m, const factor_tree *tree, const unsigned
         double seconds;
         if (largest < LEAST_PART * (q == 0 ? 2 : parts[q]))
             break;
-        const libsolver_status status = try_parts(
-            m, tree, joined, costs, (largest + parts[q] - 1) / parts[q], &other, &seconds);
+        const libsolver_status status =
+            try_parts(m, tree, joined, costs, (largest + parts[q] - 1) / parts[q], &other,
+                      &seconds);
         if (status != LIBSOLVER_OK)
             return status;
         worse = seconds < best ? 0 : worse + 1;

@@ -77,7 +77,7 @@ static void check_trace(const factor_program *g, const cpu_system *s, uint64_t s
             is_run || (a->kind == LIBSOLVER_FACTOR_TASK_PIVOT && a->row_block == 0) ? a->fronts : 0;
         flops += a->flops;
         first = fmin(first, a->begin);
-        assert_int_equal(a->kind, g->task[t].kind);
+        assert_int_equal(a->kind, factor_kind_of(g->task + t));
         assert_true(a->fronts > 0 && a->columns >= 0 && a->rows >= a->columns && a->rows > 0 &&
                     a->first >= 0 && a->first + a->columns <= g->n);
         assert_true(a->columns > 0 || is_run);

@@ -115,8 +115,8 @@ static double forecast_of(const large_tree *t, const layer_costs *costs, int64_t
         most = fmax(most, k);
     }
     const double solve = (2 * g.heights - 1) * costs->step + bytes / costs->bytes_per_second,
-                 forming = fmax(operations / costs->operations_per_second,
-                                most * costs->column_seconds);
+                 forming =
+                     fmax(operations / costs->operations_per_second, most * costs->column_seconds);
     groups_free(&m, &g);
     memory_free(&m, layer);
     pieces_free(&m, &p);

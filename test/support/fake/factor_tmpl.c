@@ -524,7 +524,8 @@ static void do_next_diagonal(emulator *e, const factor_front *f, int32_t i)
     store_panel(e, f, &t);
 }
 
-static void carry_out(emulator *e, const factor_task *task)
+/* What a task does to one tile. */
+static void do_task(emulator *e, const factor_task *task)
 {
     const factor_front *f = e->g->front + task->front;
     const int is_tile = task->kind != FACTOR_TINY && task->kind != FACTOR_SMALL;
@@ -575,7 +576,21 @@ static void carry_out(emulator *e, const factor_task *task)
     case FACTOR_SMALL:
         do_smalls(e, task->i, task->j, factor_small_rows(SCALAR_TYPE));
         break;
+    case FACTOR_TALL_UPDATE:
+    case FACTOR_TALL_CONTRIBUTION:
+        complain(e, 1, "a task of one tile is expected");
+        break;
     }
+}
+
+static void carry_out(emulator *e, const factor_task *task)
+{
+    factor_task one = *task;
+    one.kind = (int32_t)factor_kind_of(task);
+    do_task(e, &one);
+    one.i++;
+    if (factor_is_tall(task))
+        do_task(e, &one);
 }
 
 static void carry_out_timed(emulator *e, random_stream *r)
@@ -665,7 +680,7 @@ static void go_on(emulator *e, worker *w, random_stream *r)
             if (tell.word >= 0)
                 e->word[tell.word] = tell.least;
         }
-        e->word[e->g->tiles + t->front] += t->kind == FACTOR_CONTRIBUTION;
+        e->word[e->g->tiles + t->front] += (uint32_t)factor_contributed(t);
     }
     w->task = -1;
 }
