@@ -14,23 +14,20 @@ template <typename T> struct factor_shape {
     static constexpr int BLOCKS_EACH = sizeof(T) == 16 ? 1 : 2; /* on a multiprocessor */
 };
 
-/* When a block began and ended, if that is asked for. */
+/* When a block began and ended, if that is asked for.  Nothing is kept in registers between. */
 struct task_clock {
-    uint64_t *at;
-
-    __device__ __forceinline__ task_clock(uint64_t *trace, int64_t task)
-        : at(trace ? trace + 2 * task : nullptr)
+    static __device__ __forceinline__ void start(uint64_t *trace, int64_t task)
     {
-        if (at && threadIdx.x == 0)
-            at[0] = nanoseconds();
+        if (trace && threadIdx.x == 0)
+            trace[2 * task] = nanoseconds();
     }
-    __device__ __forceinline__ void stop() const
+    static __device__ __forceinline__ void stop(uint64_t *trace, int64_t task)
     {
-        if (!at)
+        if (!trace)
             return;
         __syncthreads();
         if (threadIdx.x == 0)
-            at[1] = nanoseconds();
+            trace[2 * task + 1] = nanoseconds();
     }
 };
 
@@ -141,28 +138,48 @@ struct drawn_task {
     }
 };
 
+/* The thread that draws for a block, not the one that tells of what is done, so that both wait at
+ * the same time. */
+__device__ __forceinline__ bool draws()
+{
+    return threadIdx.x == CHOLESKY_THREADS - 32;
+}
+template <typename T, typename K>
+__device__ __forceinline__ int next_ticket(const factor_arguments<T, K> &a)
+{
+    return (int)atomicAdd(&a.outcome->drawn, 1u);
+}
+/* The task that is drawn ahead, of that thread. */
+__device__ __forceinline__ int &drawn_ahead()
+{
+    __shared__ int ahead;
+    return ahead;
+}
+
 /* All threads draw the block's next task, which may be none, a.tasks or more; shared memory is free
- * then.  One thread fetches it, not the one that tells of the task before, so that both wait at the
- * same time.  is_first: of the block. */
+ * then.  is_first: of the block. */
 template <typename T, typename K>
 __device__ __forceinline__ int draw_task(const factor_arguments<T, K> &a, bool is_first)
 {
-    __shared__ int ahead;
-    const bool fetches = threadIdx.x == CHOLESKY_THREADS - 32;
-    const auto ticket = [&] { return (int)atomicAdd(&a.outcome->drawn, 1u); };
     drawn_task next = {};
-    if (fetches) {
-        next.t = a.ahead && !is_first ? ahead : ticket();
+    if (draws()) {
+        next.t = a.ahead && !is_first ? drawn_ahead() : next_ticket(a);
         if (next.t < a.tasks)
             next.task = a.task[next.t];
     }
     __syncthreads();
-    if (fetches)
+    if (draws())
         drawn_task::at() = next;
     __syncthreads();
-    if (a.ahead && fetches && next.t < a.tasks)
-        ahead = ticket();
     return drawn_task::at().t;
+}
+
+/* Draws one more task, where tasks are drawn ahead. */
+template <typename T, typename K>
+__device__ __forceinline__ void draw_ahead(const factor_arguments<T, K> &a)
+{
+    if (a.ahead && draws())
+        drawn_ahead() = next_ticket(a);
 }
 
 /* What runs a task. */
@@ -176,63 +193,84 @@ __device__ __forceinline__ task_sort sort_of(int kind)
                                                                             : TILE_TASKS;
 }
 
-/* Runs the task that is drawn, t, and, if it goes on, draws the next one, and runs those of small
- * and tiny fronts that follow one another; returns what is drawn then.  EACH: as for the kernel, so
- * that each function has its registers. */
+/* Runs of small or tiny fronts: that of task t and, if the block goes on, those of the tasks of
+ * that sort that it draws next; returns what is drawn then.  EACH, here and below: as for the
+ * kernel, so that each function has its registers. */
 template <typename T, typename K, int EACH, task_sort SORT>
-static __device__ __noinline__ int run_tasks(int t, bool goes_on)
+static __device__ __noinline__ int run_tasks_of_runs(int t, bool goes_on)
 {
     const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
     char *const shared = block_memory<T, K>::rest();
-    constexpr bool ARE_RUNS = SORT == TINY_TASKS || SORT == SMALL_TASKS;
+    const factor_task &task = drawn_task::at().task;
     do {
-        const factor_task &task = drawn_task::at().task;
-        if constexpr (!ARE_RUNS)
-            wait_for_tiles(a, task);
-        const task_clock clock(a.trace, t);
+        if (goes_on)
+            draw_ahead(a);
+        task_clock::start(a.trace, t);
         if constexpr (SORT == TINY_TASKS)
             run_fronts_by_warps(a, task, shared);
-        else if constexpr (SORT == SMALL_TASKS)
+        else
             run_fronts_by_block(a, task, shared);
-        else if constexpr (SORT == PIVOT_TASKS)
-            run_pivots(a, task, shared);
-        else if constexpr (SORT == TALL_TASKS) {
-            run_tall(a, t, reinterpret_cast<T *>(shared));
-            tell_tall(a, t);
-        } else {
-            if (factor_is_tall(&task)) /* which are of another sort */
-                __builtin_unreachable();
-            run_tile(a, task, shared);
-            tell_end(a, task);
-        }
-        clock.stop();
+        task_clock::stop(a.trace, t);
         if (goes_on)
             t = draw_task(a, false);
-    } while (ARE_RUNS && goes_on && t < a.tasks && sort_of(drawn_task::at().task.kind) == SORT);
+    } while (goes_on && t < a.tasks && sort_of(task.kind) == SORT);
     return t;
 }
 
-/* By the sort of a task.  Functions that are called by name share out registers by the compiler's
- * choice; with half of a multiprocessor's, those of small and tiny fronts and of tall tiles spill
- * what they want in every loop, or make others do so.  What is spilled lies in the second-level
- * cache, as shared memory leaves little of the first.  So these are called through pointers: each
- * has all registers, and saves what the kernel has in them once. */
+/* Task t, on tiles. */
+template <typename T, typename K, int EACH, task_sort SORT>
+static __device__ __noinline__ void run_task_on_tiles(int t)
+{
+    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
+    char *const shared = block_memory<T, K>::rest();
+    const factor_task &task = drawn_task::at().task;
+    wait_for_tiles(a, task);
+    task_clock::start(a.trace, t);
+    if constexpr (SORT == PIVOT_TASKS)
+        run_pivots(a, task, shared);
+    else if constexpr (SORT == TALL_TASKS) {
+        run_tall(a, t, reinterpret_cast<T *>(shared));
+        tell_tall(a, t);
+    } else {
+        if (factor_is_tall(&task)) /* which are of another sort */
+            __builtin_unreachable();
+        run_tile(a, task, shared);
+        tell_end(a, task);
+    }
+    task_clock::stop(a.trace, t);
+}
+
+/* Runs the task that is drawn, t, by its sort; returns what is drawn then, if the block goes on.
+ * Functions that are called by name share out registers by the compiler's choice; with half of a
+ * multiprocessor's, those of small and tiny fronts spill what they want in every loop, or make
+ * others do so.  What is spilled lies in the second-level cache, as shared memory leaves little of
+ * the first.  So these two are called through pointers: each has all registers, and saves what the
+ * kernel has in them once.  The others lose by that: twenty words that the product of tall tiles
+ * spills in its loop make it a quarter slower. */
 template <typename T, typename K, int EACH>
 __device__ __forceinline__ int run_drawn_tasks(task_sort sort, int t, bool goes_on)
 {
-    constexpr task_sort TALL = HAS_TALL<T> ? TALL_TASKS : SMALL_TASKS;
+    constexpr task_sort TALL = HAS_TALL<T> ? TALL_TASKS : TILE_TASKS;
+    if constexpr (EACH == 1) {
+        if (sort == TINY_TASKS)
+            return run_tasks_of_runs<T, K, EACH, TINY_TASKS>(t, goes_on);
+        if (sort == SMALL_TASKS)
+            return run_tasks_of_runs<T, K, EACH, SMALL_TASKS>(t, goes_on);
+    } else if (sort == TINY_TASKS || sort == SMALL_TASKS) {
+        int (*const run[])(int, bool) = {run_tasks_of_runs<T, K, EACH, TINY_TASKS>,
+                                         run_tasks_of_runs<T, K, EACH, SMALL_TASKS>};
+        return run[sort](t, goes_on);
+    }
+    const factor_arguments<T, K> &a = block_memory<T, K>::arguments();
+    if (goes_on)
+        draw_ahead(a);
     if (sort == PIVOT_TASKS)
-        return run_tasks<T, K, EACH, PIVOT_TASKS>(t, goes_on);
-    if (sort == TILE_TASKS)
-        return run_tasks<T, K, EACH, TILE_TASKS>(t, goes_on);
-    if constexpr (EACH == 1)
-        return sort == TINY_TASKS    ? run_tasks<T, K, EACH, TINY_TASKS>(t, goes_on)
-               : sort == SMALL_TASKS ? run_tasks<T, K, EACH, SMALL_TASKS>(t, goes_on)
-                                     : run_tasks<T, K, EACH, TALL>(t, goes_on);
-    int (*const run[])(int, bool) = {run_tasks<T, K, EACH, TINY_TASKS>,
-                                     run_tasks<T, K, EACH, SMALL_TASKS>,
-                                     run_tasks<T, K, EACH, TALL>};
-    return run[sort](t, goes_on);
+        run_task_on_tiles<T, K, EACH, PIVOT_TASKS>(t);
+    else if (sort == TALL)
+        run_task_on_tiles<T, K, EACH, TALL>(t);
+    else
+        run_task_on_tiles<T, K, EACH, TILE_TASKS>(t);
+    return goes_on ? draw_task(a, false) : t;
 }
 
 /* Any number of blocks gets through, whether or not all are resident: one that waits does so for
@@ -262,9 +300,9 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
 {
     extern __shared__ __align__(128) char shared[];
     const int t = a.by_level[first + blockIdx.x];
-    const task_clock clock(a.trace, t);
+    task_clock::start(a.trace, t);
     run_fronts(a, a.task[t], shared);
-    clock.stop();
+    task_clock::stop(a.trace, t);
 }
 
 template <typename T, typename K>
@@ -273,9 +311,9 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, 1)
 {
     extern __shared__ __align__(128) char shared[];
     const int t = a.by_level[first + blockIdx.x];
-    const task_clock clock(a.trace, t);
+    task_clock::start(a.trace, t);
     run_pivots(a, a.task[t], shared);
-    clock.stop();
+    task_clock::stop(a.trace, t);
 }
 
 /* A function that is called, so that other tasks keep their registers. */
@@ -292,15 +330,15 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
 {
     extern __shared__ __align__(128) char shared[];
     const int t = a.by_level[first + blockIdx.x];
-    const task_clock clock(a.trace, t);
+    task_clock::start(a.trace, t);
     if constexpr (HAS_TALL<T>)
         if (factor_is_tall(a.task + t)) {
             run_tall_of_level(a, t, shared);
-            clock.stop();
+            task_clock::stop(a.trace, t);
             return;
         }
     run_tile(a, a.task[t], shared);
-    clock.stop();
+    task_clock::stop(a.trace, t);
 }
 
 /* Of n rows, before anything is known. */

@@ -60,11 +60,12 @@ template <int WARPS, typename T> struct front_begin {
     }
 };
 
-/* F := entries of A and what the children have; begins and ends with a barrier of the team. */
-template <int WARPS, typename T, typename K>
-__device__ __forceinline__ void assemble_small(const factor_arguments<T, K> &a,
-                                               const factor_front &f,
-                                               const front_begin<WARPS, T> &begin, char *shared)
+/* F := entries of A and what the children have; begins and ends with a barrier of the team.
+ * behind: called behind the first one, when nobody is at the front before any more. */
+template <int WARPS, typename T, typename K, typename Behind>
+__device__ __forceinline__ void
+assemble_small(const factor_arguments<T, K> &a, const factor_front &f,
+               const front_begin<WARPS, T> &begin, char *shared, Behind &&behind)
 {
     using team = front_team<WARPS>;
     const int rank = team::rank(), ld = padded_rows<T>(f.m), columns = (f.m + 7) / 8 * 8;
@@ -83,6 +84,7 @@ __device__ __forceinline__ void assemble_small(const factor_arguments<T, K> &a,
             wait_for_child(a, a.child[f.child + c]);
     }
     team::sync();
+    behind();
     for (int q = rank; q < f.k; q += team::THREADS)
         copy_entry(small_front<T>::starts(shared, f.m) + q, a.diagonal + f.first + q, true);
 #pragma unroll 4
@@ -142,14 +144,15 @@ __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, con
     }
 }
 
-/* The front whose begin is there; when F is done with but for stores, `then` is called.  What is in
- * shared memory is read again by each part, so that registers hold little between them. */
-template <int WARPS, typename T, typename K, typename Then>
+/* The front whose begin is there; `behind` is called when nobody is at the front before any more,
+ * `then` when F is done with but for stores.  What is in shared memory is read again by each part,
+ * so that registers hold little between them. */
+template <int WARPS, typename T, typename K, typename Behind, typename Then>
 __device__ __forceinline__ void
 factorize_small(const factor_arguments<T, K> &a, const factor_front &f,
-                const front_begin<WARPS, T> &begin, char *shared, Then &&then)
+                const front_begin<WARPS, T> &begin, char *shared, Behind &&behind, Then &&then)
 {
-    assemble_small(a, f, begin, shared);
+    assemble_small(a, f, begin, shared, behind);
     cholesky_by_rows<WARPS>(small_front<T>::entries(shared), padded_rows<T>(f.m), f.m, f.k,
                             small_front<T>::pivots(shared, f.m), a.signs_at(f.first));
     then();
@@ -194,9 +197,11 @@ __device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, f
     for (int s = run.first; s < run.end; s++) {
         const front_begin<WARPS, T> now = begin;
         const bool goes_on = s + 1 < run.end;
-        if (goes_on)
-            copy_record(a, s + 1, record + (s + 1) % 2, team::rank());
-        factorize_small<WARPS>(a, record[s % 2], now, shared, [&] {
+        const auto ask = [&] { /* where the record of the front before was */
+                               if (goes_on)
+                                   copy_record(a, s + 1, record + (s + 1) % 2, team::rank());
+        };
+        factorize_small<WARPS>(a, record[s % 2], now, shared, ask, [&] {
             if (goes_on)
                 have(s + 1);
         });
