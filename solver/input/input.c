@@ -1,6 +1,7 @@
 /* solver/input/input.c: from the caller's views to the lower triangle by columns
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/input/input.h"
+#include "base/hash.h"
 #include <string.h>
 
 static int64_t index_at(const void *indices, libsolver_index type, int64_t k)
@@ -250,37 +251,46 @@ static libsolver_status read_in_order(memory *m, const libsolver_matrix *a, inpu
 }
 
 #define LANES 4 /* chains of multiplications side by side, as one alone waits for each product */
+#define PART (INT64_C(1) << 16) /* indices that are hashed together */
 
-/* Mixes indices, less the base, into h, two at a time. */
-static void mix(const void *indices, libsolver_index type, int64_t count, int64_t base,
-                uint64_t h[LANES])
+/* A hash of indices [begin, end), less the base, in their order, two at a time. */
+static uint64_t hash_part(const void *indices, libsolver_index type, int64_t begin, int64_t end,
+                          int64_t base, uint64_t all)
 {
     uint64_t lane[LANES];
-    int64_t k = 0;
-    memcpy(lane, h, sizeof lane);
-    for (; k + 2 * LANES <= count; k += 2 * LANES)
+    int64_t k = begin;
+    for (int i = 0; i < LANES; i++)
+        lane[i] = 1469598103934665603u + (uint64_t)i;
+    for (; k + 2 * LANES <= end; k += 2 * LANES)
         for (int i = 0; i < LANES; i++) {
             const uint64_t x = (uint64_t)(index_at(indices, type, k + 2 * i) - base);
             const uint64_t y = (uint64_t)(index_at(indices, type, k + 2 * i + 1) - base);
             lane[i] = (lane[i] ^ x ^ (y << 32 | y >> 32)) * 1099511628211u + (lane[i] >> 29);
         }
-    for (; k < count; k++)
+    for (; k < end; k++)
         lane[0] = (lane[0] ^ (uint64_t)(index_at(indices, type, k) - base)) * 1099511628211u +
                   (lane[0] >> 29);
-    memcpy(h, lane, sizeof lane);
+    for (int i = 0; i < LANES; i++)
+        all = (all ^ lane[i]) * 1099511628211u + (all >> 29);
+    return hash64_number(all);
 }
 
-/* A hash of the indices in their order. */
-static uint64_t fingerprint(const libsolver_matrix *a, int64_t entries)
+/* A hash of the indices in their order: the sum of those of parts, which know their number. */
+static uint64_t fingerprint(const libsolver_matrix *a, int64_t entries, int threads)
 {
-    uint64_t h[LANES], all = (uint64_t)a->format ^ (uint64_t)a->storage << 8;
-    for (int i = 0; i < LANES; i++)
-        h[i] = 1469598103934665603u + (uint64_t)i;
-    mix(a->pointers, a->pointer_type, a->format == LIBSOLVER_TRIPLETS ? entries : a->n + 1, a->base,
-        h);
-    mix(a->indices, a->index_type, entries, a->base, h);
-    for (int i = 0; i < LANES; i++)
-        all = (all ^ h[i]) * 1099511628211u + (all >> 29);
+    const int64_t pointers = a->format == LIBSOLVER_TRIPLETS ? entries : a->n + 1,
+                  first = (pointers + PART - 1) / PART, parts = first + (entries + PART - 1) / PART;
+    uint64_t all = (uint64_t)a->format ^ (uint64_t)a->storage << 8;
+#pragma omp parallel for num_threads(threads) if (threads > 1 && parts > 4) reduction(+ : all)
+    for (int64_t q = 0; q < parts; q++) {
+        const int of_pointers = q < first;
+        const int64_t begin = PART * (of_pointers ? q : q - first),
+                      count = of_pointers ? pointers : entries,
+                      end = begin + PART < count ? begin + PART : count;
+        all += hash_part(of_pointers ? a->pointers : a->indices,
+                         of_pointers ? a->pointer_type : a->index_type, begin, end, a->base,
+                         (uint64_t)q);
+    }
     return all;
 }
 
@@ -347,7 +357,7 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
         in->a.start ? read_in_order(m, a, in, &done) : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK && !done)
         status = read_any(m, a, in, why);
-    in->fingerprint = status == LIBSOLVER_OK ? fingerprint(a, in->entries) : 0;
+    in->fingerprint = status == LIBSOLVER_OK ? fingerprint(a, in->entries, 1) : 0;
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         FAIL(why, status, "reading the pattern wanted %lld more bytes", (long long)m->wanted);
     if (status != LIBSOLVER_OK)
@@ -378,7 +388,7 @@ libsolver_status input_matches(const input *in, const libsolver_matrix *a, messa
     }
     int64_t entries;
     TRY(count_indices(a, &entries, why));
-    if (entries != in->entries || fingerprint(a, entries) != in->fingerprint)
+    if (entries != in->entries || fingerprint(a, entries, in->threads) != in->fingerprint)
         return FAIL(why, LIBSOLVER_PATTERN_MISMATCH,
                     "the indices are not those that were analysed");
     return LIBSOLVER_OK;

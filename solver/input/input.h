@@ -22,6 +22,7 @@ typedef struct input {
     int scattered;   /* some targets are negative although the view is not FULL */
     int hermitian;   /* a mirror image is the conjugate; no difference for real types */
     uint64_t fingerprint; /* of the view's indices */
+    int threads;          /* that later calls may take: 1 after input_read */
 } input;
 
 /* The fields of a view; then its number of entries, by its pointers, which must be there and on the

@@ -5,15 +5,22 @@
 #include "solver/input/input.h"
 #include <string.h>
 
+/* Whether threads are worth being woken for all values. */
+static int is_long(const input *in)
+{
+    return in->threads > 1 && in->a.start[in->a.n] > 200000;
+}
+
 /* Duplicates are summed, entries from above the diagonal apart (FULL) or as their mirror images
  * (UPPER). */
 static void add_up(const input *in, const scalar *values, scalar *sum, scalar *mirrored)
 {
-    const size_t bytes = sizeof(scalar) * (size_t)in->a.start[in->a.n];
-    const int64_t *target = in->target;
+    const int64_t nnz = in->a.start[in->a.n], *target = in->target;
+    const size_t bytes = sizeof(scalar) * (size_t)nnz;
     if (in->in_order) {
-        if (bytes > 0)
-            memcpy(sum, values, bytes);
+#pragma omp parallel for num_threads(in->threads) if (is_long(in))
+        for (int64_t p = 0; p < nnz; p++)
+            sum[p] = values[p];
         return;
     }
     memset(sum, 0, bytes);
@@ -42,10 +49,13 @@ static void add_up(const input *in, const scalar *values, scalar *sum, scalar *m
 }
 
 /* Whether all are finite and the diagonal is one: what follows finds the place then. */
-static int is_sound(const pattern *a, int hermitian, const scalar *sum)
+static int is_sound(const input *in, int hermitian, const scalar *sum)
 {
+    const pattern *a = &in->a;
+    const int64_t nnz = a->start[a->n];
     int sound = 1;
-    for (int64_t p = 0; p < a->start[a->n]; p++)
+#pragma omp parallel for num_threads(in->threads) if (is_long(in)) reduction(& : sound)
+    for (int64_t p = 0; p < nnz; p++)
         sound &= scalar_finite(sum[p]) != 0;
     for (int32_t j = 0; j < a->n && hermitian; j++)
         sound &= scalar_is_diagonal(sum[a->start[j]], hermitian);
@@ -59,7 +69,7 @@ static libsolver_status sum_values(const input *in, const void *values, void *su
     const int hermitian = SCALAR_COMPLEX && in->hermitian;
     scalar *sum = sum_, *mirrored = mirrored_;
     add_up(in, values, sum, mirrored);
-    if (!mirrored && is_sound(a, hermitian, sum))
+    if (!mirrored && is_sound(in, hermitian, sum))
         return LIBSOLVER_OK;
     for (int32_t j = 0; j < a->n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {

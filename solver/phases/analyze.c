@@ -246,6 +246,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
 {
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, &s->input, why));
+    s->input.threads = env->threads;
     s->values = (value_map){.given = s->input.entries,
                             .target = s->input.target,
                             .conjugates = s->input.upper && is_hermitian(a),

@@ -1,6 +1,7 @@
 /* solver/cpu/factor/numeric_tmpl.c: a factorization's memory and values
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/cpu/factor/numeric.h"
+#include <string.h>
 
 /* ---- What an object takes ---- */
 
@@ -91,29 +92,52 @@ int NAME(cpu_cycle_length)(const cpu_plan *plan, int far)
     return n <= 20000 || room > 20 * n ? 20 : room < 8 * n ? 8 : (int)(room / n);
 }
 
-/* P A P^T and the sums of its rows. */
+/* Column j of A to its places in P A P^T; returns the sum of its sizes.  sum: of rows, to which
+ * they are added, or NULL. */
+static inline real load_column(numeric *f, int32_t j, real *sum)
+{
+    const cpu_plan *plan = f->plan;
+    const pattern *a = plan->given;
+    const scalar *values = f->given;
+    int64_t p = a->start[j]; /* each column begins with its diagonal */
+    real own = scalar_abs(values[p]);
+    f->value[plan->place[p]] = values[p];
+    for (p++; p < a->start[j + 1]; p++) {
+        const int64_t q = plan->place[p];
+        const real size = scalar_abs(values[p]);
+        f->value[q >= 0 ? q : -1 - q] =
+            q >= 0 ? values[p] : scalar_mirror(values[p], plan->hermitian);
+        own += size;
+        if (sum)
+            sum[a->row[p]] += size;
+    }
+    return own;
+}
+
+/* P A P^T and the sums of its rows.  Threads share the columns, as each entry has a place of its
+ * own; one of them sums rows, column after column, so that bits do not depend on how many there
+ * are. */
 static void load_values(numeric *f)
 {
     const pattern *a = f->plan->given;
     const scalar *values = f->given;
-    real *sum = f->largest; /* in the caller's order, which is likely to have neighbours near each
-                               other */
-    for (int32_t i = 0; i < a->n; i++)
-        sum[i] = 0;
-    for (int32_t j = 0; j < a->n; j++) { /* each column begins with its diagonal */
-        int64_t p = a->start[j];
-        real own = scalar_abs(values[p]);
-        f->value[f->plan->place[p]] = values[p];
-        for (p++; p < a->start[j + 1]; p++) {
-            const int64_t q = f->plan->place[p];
-            f->value[q >= 0 ? q : -1 - q] =
-                q >= 0 ? values[p] : scalar_mirror(values[p], f->plan->hermitian);
-            const real size = scalar_abs(values[p]);
-            own += size;
-            sum[a->row[p]] += size;
+    const int threads = f->plan->tasks.threads;
+    /* in the caller's order, which is likely to have neighbours near each other */
+    real *sum = f->largest, *own = f->row_sum;
+    memset(sum, 0, sizeof(real) * (size_t)a->n);
+    if (threads > 1) {
+#pragma omp parallel for num_threads(threads)
+        for (int32_t j = 0; j < a->n; j++)
+            own[j] = load_column(f, j, NULL);
+        for (int32_t j = 0; j < a->n; j++) {
+            for (int64_t p = a->start[j] + 1; p < a->start[j + 1]; p++)
+                sum[a->row[p]] += scalar_abs(values[p]);
+            sum[j] += own[j];
         }
-        sum[j] += own;
-    }
+    } else
+        for (int32_t j = 0; j < a->n; j++)
+            sum[j] += load_column(f, j, sum);
+#pragma omp parallel for num_threads(threads) if (threads > 1)
     for (int32_t k = 0; k < a->n; k++)
         f->row_sum[k] = sum[f->plan->part.perm[k]];
 }

@@ -101,6 +101,8 @@ static int adjust(numeric *f)
 static void equilibrate_diagonal(numeric *f)
 {
     const pattern *a = &f->plan->a;
+    const int threads = f->plan->tasks.threads;
+#pragma omp parallel for num_threads(threads) if (threads > 1)
     for (int32_t j = 0; j < a->n; j++) {
         const real entry = scalar_abs(f->value[a->start[j]]),
                    scale = entry > 0 ? (real)scale_over_root(1, (double)entry, IS_SINGLE) : 1;
