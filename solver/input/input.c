@@ -275,22 +275,32 @@ static uint64_t hash_part(const void *indices, libsolver_index type, int64_t beg
     return hash64_number(all);
 }
 
+/* That of part q: of the pointers, then of the indices. */
+static uint64_t hash_of(const libsolver_matrix *a, int64_t pointers, int64_t entries, int64_t q)
+{
+    const int64_t first = (pointers + PART - 1) / PART;
+    const int of_pointers = q < first;
+    const int64_t begin = PART * (of_pointers ? q : q - first),
+                  count = of_pointers ? pointers : entries,
+                  end = begin + PART < count ? begin + PART : count;
+    return hash_part(of_pointers ? a->pointers : a->indices,
+                     of_pointers ? a->pointer_type : a->index_type, begin, end, a->base,
+                     (uint64_t)q);
+}
+
 /* A hash of the indices in their order: the sum of those of parts, which know their number. */
 static uint64_t fingerprint(const libsolver_matrix *a, int64_t entries, int threads)
 {
     const int64_t pointers = a->format == LIBSOLVER_TRIPLETS ? entries : a->n + 1,
-                  first = (pointers + PART - 1) / PART, parts = first + (entries + PART - 1) / PART;
+                  parts = (pointers + PART - 1) / PART + (entries + PART - 1) / PART;
     uint64_t all = (uint64_t)a->format ^ (uint64_t)a->storage << 8;
-#pragma omp parallel for num_threads(threads) if (threads > 1 && parts > 4) reduction(+ : all)
-    for (int64_t q = 0; q < parts; q++) {
-        const int of_pointers = q < first;
-        const int64_t begin = PART * (of_pointers ? q : q - first),
-                      count = of_pointers ? pointers : entries,
-                      end = begin + PART < count ? begin + PART : count;
-        all += hash_part(of_pointers ? a->pointers : a->indices,
-                         of_pointers ? a->pointer_type : a->index_type, begin, end, a->base,
-                         (uint64_t)q);
-    }
+    if (threads > 1 && parts > 4) {
+#pragma omp parallel for num_threads(threads) reduction(+ : all)
+        for (int64_t q = 0; q < parts; q++)
+            all += hash_of(a, pointers, entries, q);
+    } else
+        for (int64_t q = 0; q < parts; q++)
+            all += hash_of(a, pointers, entries, q);
     return all;
 }
 

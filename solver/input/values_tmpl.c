@@ -5,7 +5,10 @@
 #include "solver/input/input.h"
 #include <string.h>
 
-/* Whether threads are worth being woken for all values. */
+#define PART 16384 /* values that a thread looks at in turn */
+
+/* Whether threads are worth being woken for all values: a parallel region that has one thread takes
+ * as long as a matrix of order 20. */
 static int is_long(const input *in)
 {
     return in->threads > 1 && in->a.start[in->a.n] > 200000;
@@ -17,10 +20,15 @@ static void add_up(const input *in, const scalar *values, scalar *sum, scalar *m
 {
     const int64_t nnz = in->a.start[in->a.n], *target = in->target;
     const size_t bytes = sizeof(scalar) * (size_t)nnz;
-    if (in->in_order) {
-#pragma omp parallel for num_threads(in->threads) if (is_long(in))
+    if (in->in_order && is_long(in)) {
+#pragma omp parallel for num_threads(in->threads)
         for (int64_t p = 0; p < nnz; p++)
             sum[p] = values[p];
+        return;
+    }
+    if (in->in_order) {
+        if (bytes > 0)
+            memcpy(sum, values, bytes);
         return;
     }
     memset(sum, 0, bytes);
@@ -48,15 +56,26 @@ static void add_up(const input *in, const scalar *values, scalar *sum, scalar *m
     }
 }
 
+static int are_finite(const scalar *values, int64_t count)
+{
+    int finite = 1;
+    for (int64_t p = 0; p < count; p++)
+        finite &= scalar_finite(values[p]) != 0;
+    return finite;
+}
+
 /* Whether all are finite and the diagonal is one: what follows finds the place then. */
 static int is_sound(const input *in, int hermitian, const scalar *sum)
 {
     const pattern *a = &in->a;
     const int64_t nnz = a->start[a->n];
     int sound = 1;
-#pragma omp parallel for num_threads(in->threads) if (is_long(in)) reduction(& : sound)
-    for (int64_t p = 0; p < nnz; p++)
-        sound &= scalar_finite(sum[p]) != 0;
+    if (is_long(in)) {
+#pragma omp parallel for num_threads(in->threads) reduction(& : sound)
+        for (int64_t p = 0; p < nnz; p += PART)
+            sound &= are_finite(sum + p, p + PART < nnz ? PART : nnz - p);
+    } else
+        sound = are_finite(sum, nnz);
     for (int32_t j = 0; j < a->n && hermitian; j++)
         sound &= scalar_is_diagonal(sum[a->start[j]], hermitian);
     return sound;

@@ -125,19 +125,22 @@ static void load_values(numeric *f)
     /* in the caller's order, which is likely to have neighbours near each other */
     real *sum = f->largest, *own = f->row_sum;
     memset(sum, 0, sizeof(real) * (size_t)a->n);
-    if (threads > 1) {
-#pragma omp parallel for num_threads(threads)
-        for (int32_t j = 0; j < a->n; j++)
-            own[j] = load_column(f, j, NULL);
-        for (int32_t j = 0; j < a->n; j++) {
-            for (int64_t p = a->start[j] + 1; p < a->start[j + 1]; p++)
-                sum[a->row[p]] += scalar_abs(values[p]);
-            sum[j] += own[j];
-        }
-    } else
+    if (threads <= 1) {
         for (int32_t j = 0; j < a->n; j++)
             sum[j] += load_column(f, j, sum);
-#pragma omp parallel for num_threads(threads) if (threads > 1)
+        for (int32_t k = 0; k < a->n; k++)
+            f->row_sum[k] = sum[f->plan->part.perm[k]];
+        return;
+    }
+#pragma omp parallel for num_threads(threads)
+    for (int32_t j = 0; j < a->n; j++)
+        own[j] = load_column(f, j, NULL);
+    for (int32_t j = 0; j < a->n; j++) {
+        for (int64_t p = a->start[j] + 1; p < a->start[j + 1]; p++)
+            sum[a->row[p]] += scalar_abs(values[p]);
+        sum[j] += own[j];
+    }
+#pragma omp parallel for num_threads(threads)
     for (int32_t k = 0; k < a->n; k++)
         f->row_sum[k] = sum[f->plan->part.perm[k]];
 }

@@ -98,17 +98,25 @@ static int adjust(numeric *f)
 }
 
 /* Cholesky gets a unit diagonal, which bounds every other entry. */
+static inline void equilibrate_row(numeric *f, int32_t j)
+{
+    const real entry = scalar_abs(f->value[f->plan->a.start[j]]),
+               scale = entry > 0 ? (real)scale_over_root(1, (double)entry, IS_SINGLE) : 1;
+    f->scale[j] = scale;
+    f->largest[j] = scale * entry * scale;
+}
+
 static void equilibrate_diagonal(numeric *f)
 {
-    const pattern *a = &f->plan->a;
+    const int32_t n = f->plan->a.n;
     const int threads = f->plan->tasks.threads;
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-    for (int32_t j = 0; j < a->n; j++) {
-        const real entry = scalar_abs(f->value[a->start[j]]),
-                   scale = entry > 0 ? (real)scale_over_root(1, (double)entry, IS_SINGLE) : 1;
-        f->scale[j] = scale;
-        f->largest[j] = scale * entry * scale;
-    }
+    if (threads > 1) {
+#pragma omp parallel for num_threads(threads)
+        for (int32_t j = 0; j < n; j++)
+            equilibrate_row(f, j);
+    } else
+        for (int32_t j = 0; j < n; j++)
+            equilibrate_row(f, j);
 }
 
 /* L D L^T: the largest entry becomes 1 in every row, from the scale factors there are. */

@@ -27,13 +27,10 @@ static libsolver_status factorize_signed(numeric *f, const backend_options *opti
 static int64_t nonpositive_diagonal(const numeric *f)
 {
     const pattern *a = &f->plan->a;
-    const int threads = f->plan->tasks.threads;
-    int32_t first = INT32_MAX;
-#pragma omp parallel for num_threads(threads) if (threads > 1) reduction(min : first)
     for (int32_t j = 0; j < a->n; j++)
-        if (!(scalar_real(f->value[a->start[j]]) > 0) && !plan_keeps_row(f->plan, j) && j < first)
-            first = j;
-    return first < INT32_MAX ? f->plan->part.perm[first] : -1;
+        if (!(scalar_real(f->value[a->start[j]]) > 0) && !plan_keeps_row(f->plan, j))
+            return f->plan->part.perm[j];
+    return -1;
 }
 
 /* Cholesky in mixed precision for a matrix that is known to be definite, when rounding has made a
