@@ -71,9 +71,9 @@ static int is_sound(const input *in, int hermitian, const scalar *sum)
     const int64_t nnz = a->start[a->n];
     int sound = 1;
     if (is_long(in)) {
-#pragma omp parallel for num_threads(in->threads) reduction(& : sound)
+#pragma omp parallel for num_threads(in->threads) reduction(&& : sound)
         for (int64_t p = 0; p < nnz; p += PART)
-            sound &= are_finite(sum + p, p + PART < nnz ? PART : nnz - p);
+            sound = sound && are_finite(sum + p, p + PART < nnz ? PART : nnz - p);
     } else
         sound = are_finite(sum, nnz);
     for (int32_t j = 0; j < a->n && hermitian; j++)
