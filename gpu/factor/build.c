@@ -7,12 +7,6 @@
 
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
-/* Seconds of a front in shared memory. */
-static double small_seconds(const builder *b, int32_t s)
-{
-    return factor_small_seconds(b->program->front + s);
-}
-
 /* Cuts the small fronts into runs and gives every front its level.  A run goes on while it is short
  * and its fronts could not begin earlier elsewhere: with the parent of its last front, which would
  * have to wait elsewhere, but with another subtree only where there are more of them than warps.
@@ -31,7 +25,7 @@ static void find_levels(builder *b)
             begin = -1;
             b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 1 : -1);
         } else {
-            const double own = small_seconds(b, s);
+            const double own = factor_small_seconds(b->program->front + s);
             const int is_next =
                 begin >= 0 && b->tree.visit[q - 1] == s - 1 && is_group(b, begin) == is_group(b, s);
             const int32_t outside = is_next ? level_behind(b, s, begin) : 0;
@@ -135,7 +129,7 @@ static void limit_runs(builder *b)
     double seconds = 0;
     for (int32_t s = 0; s < b->tree.fronts; s++)
         if (is_small(b, s))
-            seconds += small_seconds(b, s);
+            seconds += factor_small_seconds(b->program->front + s);
     b->apart_seconds = b->run_seconds = b->tuning.run_part * seconds;
     if (b->run_seconds < b->tuning.run_seconds) {
         b->run_seconds = b->tuning.run_seconds;

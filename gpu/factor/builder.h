@@ -54,8 +54,7 @@ static inline int is_small(const builder *b, int32_t s)
 
 static inline int is_tiny(const builder *b, int32_t s)
 {
-    const int32_t m = rows(b, s);
-    return m <= FACTOR_TINY_ROWS && (is_group(b, s) || m <= b->tuning.small_rows);
+    return is_small(b, s) && rows(b, s) <= FACTOR_TINY_ROWS;
 }
 
 /* The level at which front s could begin behind those of its children that are not in [from, s). */

@@ -352,6 +352,7 @@ done:
 libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why)
 {
     memset(in, 0, sizeof *in);
+    in->threads = 1;
     TRY(input_check(a, why));
     TRY(count_indices(a, &in->entries, why));
     in->a.n = (int32_t)a->n;
@@ -367,7 +368,7 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, mes
         in->a.start ? read_in_order(m, a, in, &done) : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK && !done)
         status = read_any(m, a, in, why);
-    in->fingerprint = status == LIBSOLVER_OK ? fingerprint(a, in->entries, 1) : 0;
+    in->fingerprint = status == LIBSOLVER_OK ? fingerprint(a, in->entries, in->threads) : 0;
     if (status == LIBSOLVER_OUT_OF_MEMORY)
         FAIL(why, status, "reading the pattern wanted %lld more bytes", (long long)m->wanted);
     if (status != LIBSOLVER_OK)

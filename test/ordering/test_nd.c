@@ -148,21 +148,29 @@ static void separators_separate(void **state)
     assert_int_equal(env.memory.in_use, 0);
 }
 
+/* weight: of the parts that two rivals lead to. */
+static void bisect(const graph *g, uint64_t seed, int tries, int32_t weight[3])
+{
+    arena scratch;
+    arena_init(&scratch, &env.memory, 4096);
+    const weighted_graph w = weighted(g, &scratch, NULL);
+    nd_random draws = {seed};
+    separation s = {.side = arena_new(&scratch, w.n, 1)};
+    assert_int_equal(nd_bisect(&scratch, &w, tries, 2, NULL, &draws, &s), LIBSOLVER_OK);
+    memcpy(weight, s.weight, sizeof s.weight);
+    arena_free(&scratch);
+}
+
 static void a_grid_is_cut_across(void **state)
 {
     (void)state;
     pattern a = problem_grid(100, 20, 1);
     graph g = graph_of(&a);
     for (uint64_t seed = 0; seed < 10; seed++) {
-        arena scratch;
-        arena_init(&scratch, &env.memory, 4096);
-        const weighted_graph w = weighted(&g, &scratch, NULL);
-        nd_random draws = {seed};
-        separation s = {.side = arena_new(&scratch, w.n, 1)};
-        assert_int_equal(nd_bisect(&scratch, &w, 3, 2, NULL, &draws, &s), LIBSOLVER_OK);
-        assert_in_range(s.weight[SEPARATOR], 18, 24); /* 20 in a straight line */
-        assert_in_range(s.weight[LEFT], 600, 1400);
-        arena_free(&scratch);
+        int32_t weight[3];
+        bisect(&g, seed, 3, weight);
+        assert_in_range(weight[SEPARATOR], 18, 24); /* 20 in a straight line */
+        assert_in_range(weight[LEFT], 600, 1400);
     }
     graph_free(&env.memory, &g);
     problem_free(&a);
@@ -176,15 +184,10 @@ static void a_cube_is_cut_across_its_diagonal(void **state)
     graph g = graph_of(&a);
     int across = 0;
     for (uint64_t seed = 0; seed < 8; seed++) {
-        arena scratch;
-        arena_init(&scratch, &env.memory, 4096);
-        const weighted_graph w = weighted(&g, &scratch, NULL);
-        nd_random draws = {seed};
-        separation s = {.side = arena_new(&scratch, w.n, 1)};
-        assert_int_equal(nd_bisect(&scratch, &w, 2, 2, NULL, &draws, &s), LIBSOLVER_OK);
-        assert_in_range(s.weight[SEPARATOR], 250, 400);
-        across += s.weight[SEPARATOR] < 350;
-        arena_free(&scratch);
+        int32_t weight[3];
+        bisect(&g, seed, 2, weight);
+        assert_in_range(weight[SEPARATOR], 250, 400);
+        across += weight[SEPARATOR] < 350;
     }
     assert_in_range(across, 5, 8);
     graph_free(&env.memory, &g);
