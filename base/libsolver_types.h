@@ -240,7 +240,8 @@ typedef enum libsolver_effort {
     LIBSOLVER_EFFORT_FULL = 0, /* as many attempts as may help, seldom more than three */
     LIBSOLVER_EFFORT_ONE = 1, /* one more than the first that has come to an end, and this one again
                                  if the other leaves more zeros */
-    LIBSOLVER_EFFORT_NONE = 2 /* none: for callers that treat an uncertain inertia as a wrong one */
+    LIBSOLVER_EFFORT_NONE = 2 /* none: for callers that treat an uncertain inertia as a wrong one; a
+                                 badly scaled matrix that is not singular may be called SINGULAR */
 } libsolver_effort;
 
 typedef enum libsolver_ordering {

@@ -15,6 +15,13 @@
 #define ND_SECONDS_A_VERTEX 6e-6
 #define ND_SECONDS_AN_EDGE_OF_MANY 2.5e-8
 
+/* Where AMD's largest front has at most n^FLAT rows the graph is that of a plane region or thinner
+ * (lap2d of 10^4 to 4 10^6 rows: n^0.53 to n^0.55), and the dissection saves at most a third of
+ * that time.  There it has to pay within two factorizations with their solves, not ten: whoever
+ * makes only one would wait twice as long for it. */
+#define FLAT 0.56
+#define FLAT_FACTOR 1.5
+
 /* Predicted times nearer to each other are equal: nested dissection is taken, whose tree has more
  * room for threads and fewer levels for a GPU (elas_armadillo 40, AMD 55). */
 #define EQUAL 1.02
@@ -49,11 +56,25 @@ static double nd_seconds(const graph *g)
                 ND_SECONDS_A_VERTEX * g->n + ND_SECONDS_AN_EDGE_OF_MANY * edges);
 }
 
+/* Whether AMD's order has shown that the graph is not more than flat. */
+static int is_flat(const choice *c)
+{
+    const graph *g = choice_graph(c);
+    double rows = 0;
+    int32_t largest = 0;
+    for (int32_t k = 0; k < c->amd.e.n; k++)
+        largest = c->amd.e.count[k] > largest ? c->amd.e.count[k] : largest;
+    for (int32_t v = 0; v < g->n; v++)
+        rows += g->weight ? g->weight[v] : 1;
+    return largest <= pow(rows, FLAT);
+}
+
 static int is_worth_nd(const choice *c)
 {
     const graph *g = choice_graph(c);
-    return g->n > 0 && g->start[g->n] > 0 &&
-           (c->for_many_solves || c->amd.seconds >= nd_seconds(g));
+    if (g->n == 0 || g->start[g->n] == 0)
+        return 0;
+    return c->for_many_solves || c->amd.seconds >= nd_seconds(g) * (is_flat(c) ? FLAT_FACTOR : 1);
 }
 
 static int may_be_solid(const graph *g)

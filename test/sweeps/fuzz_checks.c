@@ -141,6 +141,14 @@ static int is_scaled_to_the_limit(const fuzz_session *s)
     return is_limit;
 }
 
+/* Whether zeros that are none are documented: doubt that a scaling at its limit leaves, or one that
+ * no further attempt was to settle. */
+static int may_be_in_doubt(const fuzz_session *s, const libsolver_inertia_counts *c)
+{
+    return !c->certain &&
+           (is_scaled_to_the_limit(s) || s->options.inertia_effort == LIBSOLVER_EFFORT_NONE);
+}
+
 static void check_counts(fuzz_session *s, libsolver_status status,
                          const libsolver_inertia_counts *c, const libsolver_factor_info *info)
 {
@@ -163,7 +171,7 @@ static void check_counts(fuzz_session *s, libsolver_status status,
     if (c->certain && (t.decided ? !right : c->zero != t.zero))
         fail_certificate(s, c, &t);
     if (c->zero > 0 && t.zero == 0 && s->options.scaling != LIBSOLVER_OFF &&
-        s->options.matching != LIBSOLVER_OFF && !(is_scaled_to_the_limit(s) && !c->certain) &&
+        s->options.matching != LIBSOLVER_OFF && !may_be_in_doubt(s, c) &&
         1e4 * (t.positive + t.negative) * factor_eps(s) * true_condition(s) < 1) {
         snprintf(class, sizeof class, "singular though well-conditioned: %s", path_of(s));
         session_fail(s, class, "%d zeros, certain %d, condition %.3g", (int)c->zero, c->certain,
