@@ -14,15 +14,21 @@
 
 static environment env;
 
-static libsolver_status order(const pattern *a, int threads, int32_t *perm,
-                              libsolver_ordering *used)
+static libsolver_status order_at(const backend_costs *costs, const pattern *a, int threads,
+                                 int32_t *perm, libsolver_ordering *used)
 {
     libsolver_options o;
     libsolver_options_default(&o);
     message why = {0};
     env.threads = threads;
-    const order_request request = {.env = &env, .a = a, .options = &o, .costs = &cpu_costs};
+    const order_request request = {.env = &env, .a = a, .options = &o, .costs = costs};
     return choose_ordering(&request, perm, used, &why);
+}
+
+static libsolver_status order(const pattern *a, int threads, int32_t *perm,
+                              libsolver_ordering *used)
+{
+    return order_at(&cpu_costs, a, threads, perm, used);
 }
 
 /* Small and large ones, with and without a separator like that of a body, for which AMD and nested
@@ -53,6 +59,44 @@ static void the_order_does_not_depend_on_threads(void **state)
         problem_free(&problems[i]);
     }
     problem_free(&small);
+    assert_int_equal(env.memory.in_use, 0);
+}
+
+static double no_seconds(int64_t k, int64_t m, int64_t waiting)
+{
+    (void)k;
+    (void)m;
+    (void)waiting;
+    return 0;
+}
+
+/* Factorizations that cost 1.2 times what a dissection is taken to: a body is dissected, a plane is
+ * not; where they cost 1.6 times as much, both are. */
+static void planes_are_dissected_later_than_bodies(void **state)
+{
+    (void)state;
+    pattern body = problem_grid(30, 30, 28), plane = problem_grid(160, 160, 1);
+    const struct {
+        const pattern *a;
+        double edges_a_row, times; /* entries of the graph for each row, cost to be had */
+        libsolver_ordering used;
+    } cases[] = {{&body, 5.8, 1.2, LIBSOLVER_ORDERING_ND},
+                 {&plane, 3.975, 1.2, LIBSOLVER_ORDERING_AMD},
+                 {&plane, 3.975, 1.6, LIBSOLVER_ORDERING_ND}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        backend_costs costs = cpu_costs;
+        int32_t *perm = malloc(sizeof(int32_t) * (size_t)cases[i].a->n);
+        libsolver_ordering used;
+        costs.ten_solves = no_seconds;
+        costs.row = cases[i].times * 4.5e-7 * cases[i].edges_a_row;
+        for (int threads = 1; threads <= 2; threads++) {
+            assert_int_equal(order_at(&costs, cases[i].a, threads, perm, &used), LIBSOLVER_OK);
+            assert_int_equal(used, cases[i].used);
+        }
+        free(perm);
+    }
+    problem_free(&body);
+    problem_free(&plane);
     assert_int_equal(env.memory.in_use, 0);
 }
 
@@ -110,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         unit_test_of_memory(the_order_does_not_depend_on_threads, &env.memory),
+        unit_test_of_memory(planes_are_dissected_later_than_bodies, &env.memory),
         unit_test_of_memory(dissection_stops_when_it_is_told, &env.memory),
         unit_test_of_memory(each_failed_allocation_is_reported, &env.memory),
     };
