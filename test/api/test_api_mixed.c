@@ -198,6 +198,43 @@ static void fgmres_solves_where_plain_refinement_stalls(void **state)
 }
 
 /* Largest column sum of |A|. */
+/* Rows that are coupled to the last one alone, of sizes 2^-103 to 2^158, with unknowns of 2^-10
+ * to 2^10: scaled they differ by as much as the rows, rounding errors of the largest ones at first
+ * hide the rows of the others.  On the CPU. */
+static void rows_of_very_different_sizes_are_solved(void **state)
+{
+    (void)state;
+    enum { N = 9, SYSTEMS = 2000 };
+    const double diagonal[N] = {-1.64e-11, -3.62e38,  2.01e44,  -2.17e39, 1.76e37,
+                                -5.09e47,  -1.14e-31, -2.48e11, -5.88e-16},
+                 last_row[N - 1] = {5.4e-14, -4.12e11, -5.83e13,  -2.2e11,
+                                    3.19e10, -1.77e16, -6.06e-25, 2.93e-3};
+    double dense[N * N] = {0}, exact[2 * N], b[2 * N], x[2 * N];
+    if (BACKEND == LIBSOLVER_BACKEND_GPU)
+        return;
+    for (int i = 0; i < N; i++)
+        dense[i + i * N] = diagonal[i];
+    for (int i = 0; i < N - 1; i++)
+        dense[N - 1 + i * N] = last_row[i];
+    sparse a = sparse_of_dense(N, dense);
+    libsolver_options o = mixed_options(LIBSOLVER_KIND_INDEFINITE);
+    libsolver_status status;
+    libsolver_factor *f = factor_of(&a, &o, &status);
+    const libsolver_vectors bv = block_view(b, N, 2), xv = block_view(x, N, 2);
+    random_stream r = random_seeded(4);
+    assert_int_equal(status, LIBSOLVER_OK);
+    assert_false(is_in_double(f));
+    for (int k = 0; k < SYSTEMS; k++) {
+        for (int i = 0; i < 2 * N; i++)
+            exact[i] = ldexp(random_real(&r), (int)random_below(&r, 20) - 10);
+        sparse_multiply(&a, 2, exact, b);
+        assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
+        assert_true(sparse_backward_error(&a, 2, x, b) <= 1e-14);
+    }
+    libsolver_factor_free(f);
+    sparse_free(&a);
+}
+
 static double norm_of(const sparse *a)
 {
     double *full = dense_of_sparse(a), most = 0;
@@ -610,6 +647,7 @@ int main(void)
         cmocka_unit_test_teardown(ordinary_systems_are_solved_to_double_accuracy, print_last_seed),
         cmocka_unit_test(a_plain_solve_has_single_accuracy_and_its_error_is_told),
         cmocka_unit_test(fgmres_solves_where_plain_refinement_stalls),
+        cmocka_unit_test_teardown(rows_of_very_different_sizes_are_solved, print_last_seed),
         cmocka_unit_test(conditions_and_forward_errors_are_those_of_the_matrix),
         cmocka_unit_test(fgmres_gives_the_same_bits_for_any_threads),
         cmocka_unit_test_teardown(entries_beyond_single_precision_are_scaled, print_last_seed),

@@ -26,6 +26,12 @@
 /* A cycle ends when that norm is this part of the tolerance. */
 #define ENOUGH 0.5
 
+/* A step is worth another one, whatever became of the backward error, if it has reduced the scaled
+ * residual to this part.  Where scale factors differ by many powers of ten and the entries of x do
+ * not, rounding errors of the largest scaled entries first hide what small rows want, and each step
+ * reduces them alike. */
+#define CONVERGES 0.01
+
 /* Columns that are refined together. */
 #define GROUP 64
 
@@ -41,7 +47,9 @@ typedef struct group {
     const backend_observer *observer;
     int is_extreme; /* some row of some column was not in the safe range */
     double least_progress;
-    double error[GROUP];       /* of the best solution so far */
+    double error[GROUP]; /* of the best solution so far */
+    double size[GROUP];  /* largest entry of the scaled residual, and that of the best */
+    double best_size[GROUP];
     double norm[GROUP];        /* FGMRES: of the weighted residual before the last cycle */
     int failed[GROUP];         /* FGMRES: cycles without progress */
     unsigned char done[GROUP]; /* converged or stagnated */
@@ -167,6 +175,17 @@ static double column_error(group *g, int q)
     return omega[0] + omega[1];
 }
 
+/* Largest entry of the scaled residual of column q: what a step of plain refinement reduces where
+ * the factor is good. */
+static double scaled_size(const group *g, int q)
+{
+    double size = 0;
+    for (int32_t i = 0; i < g->f->plan->a.n; i++)
+        size = fmax(size, (double)scalar_abs((scalar)g->w->residual[(int64_t)i * g->c + q]) *
+                              (double)g->f->scale[i]);
+    return size;
+}
+
 /* Measures w->solution; keeps what is best.  Returns how many columns are worth another step. */
 static int measure(group *g, double tolerance, int first)
 {
@@ -177,14 +196,19 @@ static int measure(group *g, double tolerance, int first)
     for (int q = 0; q < g->c; q++) {
         if (g->done[q])
             continue;
-        const double error = column_error(g, q), before = g->error[q];
+        const double error = column_error(g, q), before = g->error[q],
+                     size = isfinite(error) ? scaled_size(g, q) : INFINITY,
+                     size_before = g->size[q];
+        const int converges = size <= CONVERGES * size_before;
+        g->size[q] = size;
         if (first || error < before) {
             g->error[q] = error;
+            g->best_size[q] = size;
             for (int64_t i = q; i < (int64_t)n * g->c; i += g->c)
                 w->best[i] = w->solution[i];
         }
-        g->done[q] = error <= tolerance || (!first && !(error <= g->least_progress * before)) ||
-                     !isfinite(error);
+        g->done[q] = error <= tolerance || !isfinite(error) ||
+                     (!first && !converges && !(error <= g->least_progress * before));
         more += !g->done[q];
     }
     return more;
@@ -353,13 +377,22 @@ static libsolver_status correct_column(group *g, int q, double tolerance)
     return LIBSOLVER_OK;
 }
 
-/* Cycles of FGMRES for the columns that are not good enough, from the best solutions.  steps:
- * increased by the cycles. */
+/* Whether the last solution of column q is better than the best but for small rows. */
+static int converged(const group *g, int q)
+{
+    return g->size[q] <= CONVERGES * g->best_size[q];
+}
+
+/* Cycles of FGMRES for the columns that are not good enough, from the best solutions, or the last
+ * where its scaled residual is much smaller: what FGMRES would take longest for is done there.
+ * steps: increased by the cycles. */
 static libsolver_status accelerate(group *g, int most, double tolerance, int *steps)
 {
     if (*steps >= most || reopen(g, tolerance) == 0)
         return LIBSOLVER_OK;
-    memcpy(g->w->solution, g->w->best, sizeof(scalar) * (size_t)g->f->plan->a.n * (size_t)g->c);
+    for (int q = 0; q < g->c; q++)
+        for (int64_t i = q; i < (int64_t)g->f->plan->a.n * g->c && !converged(g, q); i += g->c)
+            g->w->solution[i] = g->w->best[i];
     residual(g);
     g->least_progress = INFINITY;
     for (int q = 0; q < g->c; q++) {
