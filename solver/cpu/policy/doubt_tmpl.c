@@ -22,9 +22,12 @@
 #include <string.h>
 
 /* Refinement is to multiply errors by no more than ENOUGH in the end.  It is not watched any longer
- * when it has multiplied them by at most CLEARLY twice in a row, nor after MOST_PRODUCTS. */
+ * when it has multiplied them by at most CLEARLY twice in a row, nor after MOST_PRODUCTS.  Once by
+ * at most AT_ONCE is more than that: what would stay as it is makes up at most CLEARLY^2 of the
+ * first vector there, here AT_ONCE. */
 #define ENOUGH 0.5
 #define CLEARLY 0.125
+#define AT_ONCE 0x1p-20
 #define MOST_PRODUCTS 8
 
 /* A row of A x is zero if it is at most this times |A||x|, the largest that each entry of x has
@@ -343,7 +346,7 @@ static libsolver_status signs_are_known(const numeric *f, int *known)
         correct(f, t, power_near_one(largest));
         const double next = norm_of(f, t);
         factor = next / norm;
-        clear = factor <= CLEARLY ? clear + 1 : 0;
+        clear = factor <= AT_ONCE ? 2 : factor <= CLEARLY ? clear + 1 : 0;
         norm = next;
     }
     *known = factor <= ENOUGH; /* not if it is a NaN */
