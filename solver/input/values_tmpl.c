@@ -117,9 +117,14 @@ static void diagonal_of(const input *in, const void *sum, void *diagonal)
 static void given_diagonal(const input *in, const void *values_, double *diagonal)
 {
     const scalar *values = values_;
+    if (in->in_order) {
+        for (int32_t j = 0; j < in->a.n; j++)
+            diagonal[j] = (double)scalar_real(values[in->a.start[j]]);
+        return;
+    }
     memset(diagonal, 0, sizeof(double) * (size_t)in->a.n);
     for (int64_t e = 0; e < in->entries; e++) {
-        const int64_t p = in->in_order ? e : in->target[e];
+        const int64_t p = in->target[e];
         if (p >= 0 && in->a.start[in->a.row[p]] == p)
             diagonal[in->a.row[p]] += (double)scalar_real(values[e]);
     }
