@@ -279,7 +279,7 @@ static int assign(matching *w, int32_t j0)
         for (int64_t p = w->start[j], end = w->start[j + 1]; p < end; p++) {
             const int32_t i = w->row[p];
             if (w->at[i] == -2)
-                continue; /* settled */
+                continue;                                   /* settled */
             const double d = before_row + reduced(w, p, j); /* infinite, as length is, for zeros */
             if (d >= length || (w->at[i] >= 0 && d >= w->distance[i]))
                 continue;

@@ -19,7 +19,8 @@ static inline void assemble_matrix(const numeric *f, int32_t s, int shift)
         const real sj = f->scale[j];
         for (int64_t p = plan->a.start[j]; p < plan->a.start[j + 1]; p++) {
             const int32_t t = plan->local[p];
-            column[shift == 0 || t < k0 ? t : t + shift] = f->value[p] * (sj * f->scale[plan->a.row[p]]);
+            column[shift == 0 || t < k0 ? t : t + shift] =
+                f->value[p] * (sj * f->scale[plan->a.row[p]]);
         }
     }
 }
