@@ -33,7 +33,7 @@ libsolver_status elimination_build(memory *m, const graph *g, const int32_t *per
                             .perm = memory_new(m, n, sizeof(int32_t)),
                             .parent = memory_new(m, n, sizeof(int32_t)),
                             .count = memory_new(m, n, sizeof(int32_t))};
-    int32_t *work = memory_new(m, 7 * (int64_t)n + 1, sizeof(int32_t));
+    int32_t *work = memory_new(m, 6 * (int64_t)n + 1, sizeof(int32_t));
     if (!e->perm || !e->parent || !e->count || !work) {
         memory_free(m, work);
         elimination_free(m, e);
