@@ -9,23 +9,29 @@
 #include <math.h>
 
 /* Rows next to a vertex that make it dense, as AMD has it. */
-static double dense_degree(double rows)
+static double dense_degree(int32_t rows)
 {
     return fmax(16, 10 * sqrt(rows));
+}
+
+static int32_t count_rows(const graph *g)
+{
+    int32_t rows = 0;
+    for (int32_t v = 0; v < g->n; v++)
+        rows += g->weight[v];
+    return rows;
 }
 
 /* number(v): of a vertex that stays, counted from 0; of the others -1.  Returns how many stay. */
 static int32_t number_sparse(const graph *g, int32_t *number)
 {
-    double rows = 0;
-    for (int32_t v = 0; v < g->n; v++)
-        rows += g->weight[v];
+    const double most = dense_degree(count_rows(g));
     int32_t count = 0;
     for (int32_t v = 0; v < g->n; v++) {
-        double degree = 0;
+        int32_t degree = 0;
         for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
             degree += g->weight[g->neighbor[p]];
-        number[v] = degree > dense_degree(rows) ? -1 : count++;
+        number[v] = degree > most ? -1 : count++;
     }
     return count;
 }
@@ -62,11 +68,15 @@ libsolver_status amd_order_weighted(memory *m, const graph *g, int32_t *perm)
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     int32_t *number = arena_new(&scratch, g->n, sizeof(int32_t)),
             *vertex = arena_new(&scratch, g->n, sizeof(int32_t));
-    weighted_graph s;
+    weighted_graph s = {.n = g->n,
+                        .total = count_rows(g),
+                        .start = g->start,
+                        .neighbor = g->neighbor,
+                        .weight = g->weight};
     if (!number || !vertex)
         goto done;
     const int32_t count = number_sparse(g, number);
-    if (!take_sparse(&scratch, g, number, count, &s))
+    if (count < g->n && !take_sparse(&scratch, g, number, count, &s))
         goto done;
     TRY_DONE(minimum_degree(&scratch, &s, count, perm));
     for (int32_t v = 0, last = count; v < g->n; v++)

@@ -19,10 +19,10 @@ libsolver_status amd_order_weighted(memory *m, const graph *g, int32_t *perm);
 /* rank(perm(k)) = k */
 void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank);
 
-/* parent(j) = min { i > j : L(i,j) != 0 } for LL^T = A(perm,perm), -1 at a root.  ancestor:
- * workspace, n. */
+/* parent(j) = min { i > j : L(i,j) != 0 } for LL^T = A(perm,perm), -1 at a root.  ancestor,
+ * below: workspace, n each. */
 void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32_t *parent,
-                 int32_t *ancestor);
+                 int32_t *ancestor, int32_t *below);
 
 /* number(j): place of j in the postorder that visits children in ascending order.  size, slot:
  * workspace, n and n + 1. */
@@ -30,9 +30,9 @@ void etree_postorder(int32_t n, const int32_t *parent, int32_t *number, int32_t 
                      int32_t *slot);
 
 /* count(j) = nnz(L(:,j)), diagonal included, of the first row that vertex perm(j) stands for.  The
- * tree must be postordered.  first, leaf, ancestor: workspace, n each. */
+ * tree must be postordered.  first, leaf, ancestor, new: workspace, n each. */
 void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, const int32_t *parent,
-                   int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor);
+                   int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor, int32_t *new);
 
 /* A front of m rows whose first k are its pivots. */
 typedef struct front_size {

@@ -133,7 +133,7 @@ const char *forest_check(const forest *f)
 static int is_part(const int32_t *a, int64_t na, const int32_t *b, int64_t nb)
 {
     for (int64_t i = 0, low = 0; i < na; i++) {
-        int64_t high = nb;
+        int64_t high = low < nb && b[low] == a[i] ? low : nb; /* mostly neighbours there too */
         while (low < high) {
             const int64_t middle = low + (high - low) / 2;
             if (b[middle] < a[i])

@@ -28,23 +28,29 @@ static int indistinguishable(const graph *g, int32_t u, int32_t v)
 
 /* first(v): smallest vertex with v's closed neighbourhood; returns the number of different
  * ones.  Vertices of one class are adjacent, so that a class is found among the neighbours of each
- * member; hashes of the neighbourhoods rule out nearly all others: sums of numbers that look
- * random, as those of the bare vertices agree too often in graphs with structure. */
+ * member, mostly the nearest one; hashes of the neighbourhoods rule out nearly all others: sums of
+ * numbers that look random, as those of the bare vertices agree too often in graphs with
+ * structure. */
 static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered, int32_t *first)
 {
     for (int32_t v = 0; v < g->n; v++)
         scattered[v] = hash64_number((uint64_t)v);
     for (int32_t v = 0; v < g->n; v++) {
         uint64_t sum = scattered[v];
-        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
+        int32_t smaller = 0;
+        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++) {
             sum += scattered[g->neighbor[p]];
+            smaller += g->neighbor[p] < v;
+        }
         hash[v] = sum;
+        first[v] = smaller; /* neighbours, until v's class is known */
     }
     int32_t classes = 0;
     for (int32_t v = 0; v < g->n; v++) {
         const int64_t degree = g->start[v + 1] - g->start[v];
+        int64_t p = g->start[v] + first[v];
         first[v] = v;
-        for (int64_t p = g->start[v]; p < g->start[v + 1] && g->neighbor[p] < v; p++) {
+        while (--p >= g->start[v]) {
             const int32_t u = g->neighbor[p];
             if (hash[u] == hash[v] && g->start[u + 1] - g->start[u] == degree &&
                 indistinguishable(g, u, v)) {

@@ -25,7 +25,7 @@ static int32_t find_root(int32_t *ancestor, int32_t v)
  * the tree is its own row subtree.  A vertex that stands for w rows counts w times.  O(nnz
  * alpha). */
 void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, const int32_t *parent,
-                   int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor)
+                   int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor, int32_t *new)
 {
     const int32_t n = g->n, *weight = g->weight;
     for (int32_t j = 0; j < n; j++)
@@ -38,15 +38,19 @@ void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, con
             first[parent[j]] = first[j];
     }
     for (int32_t j = 0; j < n; j++) {
-        const int32_t v = perm[j];
+        const int32_t v = perm[j], first_of_j = first[j];
+        int32_t leaves = 0;
         if (parent[j] != -1)
             count[parent[j]] -= weight ? weight[v] : 1;
-        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++) {
+        /* not where A(i,j) lies above the diagonal, or j's subtree already holds a leaf of row i;
+         * without a branch that no processor foresees */
+        for (int64_t p = g->start[v], end = g->start[v + 1]; p < end; p++) {
             const int32_t i = rank[g->neighbor[p]];
-            if (i < j || leaf[i] >= first[j])
-                continue; /* A(i,j) lies above the diagonal, or j's subtree already holds a leaf of
-                             row i */
-            const int32_t rows = weight ? weight[g->neighbor[p]] : 1;
+            new[leaves] = i;
+            leaves += (i > j) & (leaf[i] < first_of_j);
+        }
+        for (int32_t q = 0; q < leaves; q++) {
+            const int32_t i = new[q], rows = weight ? weight[perm[i]] : 1;
             count[j] += rows;
             if (leaf[i] != -1)
                 count[find_root(ancestor, leaf[i])] -= rows;

@@ -40,16 +40,16 @@ libsolver_status elimination_build(memory *m, const graph *g, const int32_t *per
         return LIBSOLVER_OUT_OF_MEMORY;
     }
     int32_t *rank = work, *parent = rank + n, *number = parent + n;
-    int32_t *work1 = number + n, *work2 = work1 + n, *work3 = work2 + n;
+    int32_t *work1 = number + n, *work2 = work1 + n, *work3 = work2 + n + 1, *work4 = number;
     permutation_invert(n, perm, rank);
-    etree_build(g, perm, rank, parent, work1);
+    etree_build(g, perm, rank, parent, work1, work2);
     etree_postorder(n, parent, number, work1, work2);
     for (int32_t j = 0; j < n; j++) {
         e->perm[number[j]] = perm[j];
         e->parent[number[j]] = parent[j] == -1 ? -1 : number[parent[j]];
     }
     permutation_invert(n, e->perm, rank);
-    column_counts(g, e->perm, rank, e->parent, e->count, work1, work2, work3);
+    column_counts(g, e->perm, rank, e->parent, e->count, work1, work2, work3, work4);
     sum_counts(g, e);
     memory_free(m, work);
     return LIBSOLVER_OK;

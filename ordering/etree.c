@@ -11,15 +11,21 @@ void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank)
 
 /* O(nnz log n) by path compression alone, nearly linear in practice. */
 void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32_t *parent,
-                 int32_t *ancestor)
+                 int32_t *ancestor, int32_t *below)
 {
     for (int32_t j = 0; j < g->n; j++) {
-        const int32_t v = perm[j];
+        const int64_t begin = g->start[perm[j]], end = g->start[perm[j] + 1];
+        int32_t count = 0;
         parent[j] = ancestor[j] = -1;
-        /* row j of the lower triangle: climb from each k < j to its root and hang that root under
-         * j */
-        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
-            for (int32_t k = rank[g->neighbor[p]], next; k != -1 && k < j; k = next) {
+        /* row j of the lower triangle, without a branch that no processor foresees */
+        for (int64_t p = begin; p < end; p++) {
+            const int32_t k = rank[g->neighbor[p]];
+            below[count] = k;
+            count += k < j;
+        }
+        /* climb from each k < j to its root and hang that root under j */
+        for (int32_t q = 0; q < count; q++)
+            for (int32_t k = below[q], next; k != -1 && k < j; k = next) {
                 next = ancestor[k];
                 ancestor[k] = j; /* path compression */
                 if (next == -1)

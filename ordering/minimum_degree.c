@@ -83,13 +83,17 @@ static void quotient_start(quotient *q, const weighted_graph *g)
     memset(q->head, -1, sizeof(int32_t) * (size_t)q->buckets);
     memset(q->hash_head, -1, sizeof(int32_t) * (size_t)q->n);
     for (int32_t i = 0; i < q->n; i++) {
-        q->start[i] = q->end;
-        q->degree[i] = 0;
-        for (int64_t p = g->start[i]; p < g->start[i + 1]; p++) {
-            q->list[q->end++] = g->neighbor[p];
-            q->degree[i] += g->weight[g->neighbor[p]];
+        const int64_t begin = g->start[i], length = g->start[i + 1] - begin;
+        int32_t degree = 0;
+        for (int64_t p = 0; p < length; p++) {
+            const int32_t v = g->neighbor[begin + p];
+            q->list[q->end + p] = v;
+            degree += g->weight[v];
         }
-        q->length[i] = (int32_t)(q->end - q->start[i]);
+        q->start[i] = q->end;
+        q->end += length;
+        q->degree[i] = degree;
+        q->length[i] = (int32_t)length;
         q->elements[i] = 0;
         q->size[i] = g->weight[i];
         q->state[i] = VARIABLE;
@@ -202,13 +206,15 @@ static int32_t prune_list(quotient *q, int32_t i, int32_t k)
         q->list[to++] = e;
     }
     const int64_t first_variable = to;
-    for (int32_t j = q->elements[i]; j < q->length[i]; j++) {
-        const int32_t v = q->list[begin + j];
-        if (q->size[v] <= 0 || q->state[v] != VARIABLE)
-            continue;
-        degree += q->size[v];
-        hash += (uint32_t)v;
-        q->list[to++] = v;
+    /* of the variables those outside the new front, of which k is not one; without a branch that no
+     * processor foresees */
+    for (int32_t j = q->elements[i], length = q->length[i]; j < length; j++) {
+        const int32_t v = q->list[begin + j], size = q->size[v];
+        const int stays = (size > 0) & (v != k);
+        degree += stays ? size : 0;
+        hash += stays ? (uint32_t)v : 0;
+        q->list[to] = v;
+        to += stays;
     }
     /* k or an element of k was dropped, so that there is room for k: it goes where the first
      * variable was, and that one to the end */

@@ -19,8 +19,18 @@ static void sort_runs(int32_t *row, int64_t length, int32_t *work)
                 end++;
             if (a == 0 && b == length)
                 return;
-            for (int64_t i = a, j = b; i < b || j < end;)
-                work[out++] = j == end || (i < b && row[i] < row[j]) ? row[i++] : row[j++];
+            int64_t i = a, j = b;
+            while (i < b && j < end) { /* without a branch that no processor foresees */
+                const int32_t from_a = row[i], from_b = row[j];
+                const int is_a = from_a < from_b;
+                work[out++] = is_a ? from_a : from_b;
+                i += is_a;
+                j += !is_a;
+            }
+            for (; i < b; i++)
+                work[out++] = row[i];
+            for (; j < end; j++)
+                work[out++] = row[j];
         }
         memcpy(row, work, (size_t)length * sizeof(int32_t));
     }

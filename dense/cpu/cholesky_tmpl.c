@@ -42,10 +42,15 @@ static int block_of_columns(int j0, int j1, int m, scalar *panel, const real *di
             return j + done;
         for (int i = end; i < m; i += PANEL_ROWS) {
             const int i1 = i + PANEL_ROWS < m ? i + PANEL_ROWS : m;
-#pragma omp task if (large) firstprivate(i, i1, j, end)
-            rows_below(i, i1, j0, j, end, m, panel);
+            if (large) {
+#pragma omp task firstprivate(i, i1, j, end)
+                rows_below(i, i1, j0, j, end, m, panel);
+            } else
+                rows_below(i, i1, j0, j, end, m, panel);
         }
+        if (large) {
 #pragma omp taskwait
+        }
     }
     return j1;
 }

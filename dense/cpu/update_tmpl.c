@@ -73,31 +73,50 @@ void NAME(front_solve_right)(int hermitian, int unit, int rows, int n, const sca
     }
 }
 
+/* What front_update_columns is asked for. */
+typedef struct column_update {
+    int hermitian, m, p0, p1;
+    scalar *panel;
+    const scalar *w; /* of row w_row */
+    int ldw, w_row;
+    front_watch *watch;
+} column_update;
+
+/* Its tile of rows [i, i + rows) and columns [j, j + columns). */
+static void update_tile(const column_update *u, int i, int rows, int j, int columns)
+{
+    const int m = u->m, inner = u->p1 - u->p0;
+    const scalar *l = u->panel + (int64_t)u->p0 * m + i, *w = u->w + (j - u->w_row);
+    scalar *c = u->panel + i + (int64_t)j * m;
+    if (front_panel_stopped(u->watch, m, inner))
+        return;
+    if (i == j)
+        NAME(update_trapezoid)(u->hermitian, rows, columns, inner, l, m, w, u->ldw, 1, c, m);
+    else
+        NAME(product_here)()(u->hermitian, 0, rows, columns, inner, l, m, w, u->ldw, 1, c, m);
+    front_worked(u->watch, m, inner, rows, columns, i == j);
+}
+
 void NAME(front_update_columns)(int hermitian, int m, scalar *panel, int p0, int p1,
                                 const scalar *w, int ldw, int w_row, int from, int to,
                                 front_watch *watch)
 {
-    const int inner = p1 - p0;
-    const scalar *l = panel + (int64_t)p0 * m;
+    const int large = front_is_large(m, p1 - p0);
+    const column_update u = {hermitian, m, p0, p1, panel, w, ldw, w_row, watch};
     for (int j = from; j < to; j += TILE_COLUMNS) {
         const int columns = j + TILE_COLUMNS < to ? TILE_COLUMNS : to - j;
         for (int i = j; i < m; i += TILE_ROWS) {
             const int rows = i + TILE_ROWS < m ? TILE_ROWS : m - i;
-            const scalar *w_tile = w + (j - w_row);
-            scalar *c = panel + i + (int64_t)j * m;
-#pragma omp task if (front_is_large(m, inner)) firstprivate(i, j, rows, columns, w_tile, c)
-            if (!front_panel_stopped(watch, m, inner)) {
-                if (i == j)
-                    NAME(update_trapezoid)(hermitian, rows, columns, inner, l + i, m, w_tile, ldw,
-                                           1, c, m);
-                else
-                    NAME(product_here)()(hermitian, 0, rows, columns, inner, l + i, m, w_tile, ldw,
-                                         1, c, m);
-                front_worked(watch, m, inner, rows, columns, i == j);
-            }
+            if (large) { /* a task that is done at once takes longer than a tiny front */
+#pragma omp task firstprivate(i, j, rows, columns)
+                update_tile(&u, i, rows, j, columns);
+            } else
+                update_tile(&u, i, rows, j, columns);
         }
     }
+    if (large) {
 #pragma omp taskwait
+    }
 }
 
 /* W := L D for `pivots` columns of L, of so many rows, that split no 2x2 pivot.  W has leading
@@ -153,10 +172,24 @@ static void contribution_tile(const front_pivots *f, int i, int rows, int j, int
     }
 }
 
+/* The same by the calling thread, unless there is no more use for it; scratch: so much for each
+ * thread. */
+static void contribution_tile_here(const front_pivots *f, int i, int rows, int j, int columns,
+                                   scalar *c, int ldc, scalar *scratch, int64_t scratch_stride,
+                                   front_watch *watch)
+{
+    const int p = f->p, r = f->m - p;
+    if (front_panel_stopped(watch, r, p))
+        return;
+    contribution_tile(f, i, rows, j, columns, c, ldc,
+                      scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
+    front_worked(watch, r, p, rows, columns, i == j);
+}
+
 void NAME(front_contribution)(const front_pivots *f, int k, scalar *cb, scalar *scratch,
                               int64_t scratch_stride, front_watch *watch)
 {
-    const int p = f->p, r = f->m - p, delayed = k - p;
+    const int p = f->p, r = f->m - p, delayed = k - p, large = front_is_large(r, p);
     for (int j = 0; j < delayed; j++) /* already updated in the panel */
         memcpy(cb + cb_column(r, j) + j, f->panel + (int64_t)(p + j) * f->m + p + j,
                sizeof(scalar) * (size_t)(r - j));
@@ -172,15 +205,18 @@ void NAME(front_contribution)(const front_pivots *f, int k, scalar *cb, scalar *
         for (int i = j; i < r; i += TILE_ROWS) {
             const int rows = i + TILE_ROWS < r ? TILE_ROWS : r - i;
             scalar *c = cb + cb_column(r, j) + i;
-#pragma omp task if (front_is_large(r, p)) firstprivate(i, j, rows, columns, ldc, c)
-            if (!front_panel_stopped(watch, r, p)) {
-                contribution_tile(f, i, rows, j, columns, c, ldc,
-                                  scratch ? scratch + omp_get_thread_num() * scratch_stride : NULL);
-                front_worked(watch, r, p, rows, columns, i == j);
-            }
+            if (large) {
+#pragma omp task firstprivate(i, j, rows, columns, ldc, c)
+                contribution_tile_here(f, i, rows, j, columns, c, ldc, scratch, scratch_stride,
+                                       watch);
+            } else
+                contribution_tile_here(f, i, rows, j, columns, c, ldc, scratch, scratch_stride,
+                                       watch);
         }
     }
+    if (large) {
 #pragma omp taskwait
+    }
 }
 
 void NAME(front_update_rest)(int hermitian, int m, int p, scalar *panel, const scalar *d,

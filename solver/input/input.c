@@ -201,24 +201,27 @@ static libsolver_status check_mirrored(memory *m, const input *in, message *why)
     return status;
 }
 
-/* Column of entry e, the next one, if it is column j. */
-static int is_in_column(const libsolver_matrix *a, int64_t e, int64_t entries, int64_t j)
+/* Whether entry e, the next one, is in column j. */
+static inline int is_in_column(const libsolver_matrix *a, libsolver_index type, int64_t e,
+                               int64_t entries, int64_t j)
 {
     return a->format == LIBSOLVER_TRIPLETS
-               ? e < entries && index_at(a->pointers, a->pointer_type, e) - a->base == j
-               : e < index_at(a->pointers, a->pointer_type, j + 1) - a->base;
+               ? e < entries && index_at(a->pointers, type, e) - a->base == j
+               : e < index_at(a->pointers, type, j + 1) - a->base;
 }
 
 /* The pattern of a view whose entries are those of the lower triangle by columns, each from its
- * diagonal on with ascending rows: a copy.  0: they are not, and p is not defined. */
-static int copy_in_order(const libsolver_matrix *a, int64_t entries, pattern *p)
+ * diagonal on with ascending rows: a copy.  0: they are not, and p is not defined.  The types are
+ * constants where this is inlined. */
+static inline int copy_typed(const libsolver_matrix *a, libsolver_index pointers,
+                             libsolver_index indices, int64_t entries, pattern *p)
 {
     int64_t e = 0;
     for (int32_t j = 0; j < p->n; j++) {
         int64_t expected = j; /* the least row that may come; the first is the diagonal */
         p->start[j] = e;
-        for (; is_in_column(a, e, entries, j); e++) {
-            const int64_t i = index_at(a->indices, a->index_type, e) - a->base;
+        for (; is_in_column(a, pointers, e, entries, j); e++) {
+            const int64_t i = index_at(a->indices, indices, e) - a->base;
             if (i < expected || i >= p->n || (e == p->start[j] && i != j))
                 return 0;
             p->row[e] = (int32_t)i;
@@ -229,6 +232,15 @@ static int copy_in_order(const libsolver_matrix *a, int64_t entries, pattern *p)
     }
     p->start[p->n] = e;
     return e == entries;
+}
+
+static int copy_in_order(const libsolver_matrix *a, int64_t entries, pattern *p)
+{
+    if (a->pointer_type != a->index_type)
+        return copy_typed(a, a->pointer_type, a->index_type, entries, p);
+    return a->index_type == LIBSOLVER_INT64
+               ? copy_typed(a, LIBSOLVER_INT64, LIBSOLVER_INT64, entries, p)
+               : copy_typed(a, LIBSOLVER_INT32, LIBSOLVER_INT32, entries, p);
 }
 
 /* Reads it so if it is so; *done tells. */

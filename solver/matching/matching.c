@@ -276,11 +276,11 @@ static int assign(matching *w, int32_t j0)
     double before_row = 0, length = INFINITY; /* to the row being left, and to the nearest free row
                                                  so far */
     for (;;) {
-        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
+        for (int64_t p = w->start[j], end = w->start[j + 1]; p < end; p++) {
             const int32_t i = w->row[p];
-            if (w->at[i] == -2 || !isfinite(w->cost[p]))
-                continue; /* settled, or a zero */
-            const double d = before_row + reduced(w, p, j);
+            if (w->at[i] == -2)
+                continue;                                   /* settled */
+            const double d = before_row + reduced(w, p, j); /* infinite, as length is, for zeros */
             if (d >= length || (w->at[i] >= 0 && d >= w->distance[i]))
                 continue;
             w->distance[i] = d;

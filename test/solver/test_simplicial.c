@@ -51,6 +51,10 @@ static void check_lists(const pattern *a, const simplicial *s)
         rank[s->order[k]] = k;
     }
     assert_null(permutation_check(&m, a->n, s->order));
+    for (int32_t k = 0; k < s->alone; k++)
+        assert_true(s->order[k] == k && s->start[k + 1] == 0 && s->place[k] == k);
+    if (s->alone < a->n)
+        assert_true(s->order[s->alone] != s->alone || s->start[s->alone + 1] > 0);
     dense_elimination(a, natural, l);
     for (int32_t k = 0; k < a->n; k++) {
         const int32_t j = s->order[k];

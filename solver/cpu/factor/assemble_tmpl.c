@@ -7,8 +7,9 @@
 #include "solver/cpu/factor/numeric.h"
 #include <string.h>
 
-/* Scaled entries of A in the columns of s; shift: delayed columns. */
-static void assemble_matrix(const numeric *f, int32_t s, int shift)
+/* Scaled entries of A in the columns of s; shift: delayed columns, a constant where this is inlined
+ * for none. */
+static inline void assemble_matrix(const numeric *f, int32_t s, int shift)
 {
     const cpu_plan *plan = f->plan;
     const int32_t first = plan->part.first[s], last = plan->part.first[s + 1], k0 = last - first;
@@ -18,7 +19,8 @@ static void assemble_matrix(const numeric *f, int32_t s, int shift)
         const real sj = f->scale[j];
         for (int64_t p = plan->a.start[j]; p < plan->a.start[j + 1]; p++) {
             const int32_t t = plan->local[p];
-            column[t < k0 ? t : t + shift] = f->value[p] * (sj * f->scale[plan->a.row[p]]);
+            column[shift == 0 || t < k0 ? t : t + shift] =
+                f->value[p] * (sj * f->scale[plan->a.row[p]]);
         }
     }
 }
@@ -132,7 +134,10 @@ libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, const scratch *t)
         v->panel = t->panel;
     }
     memset(v->panel, 0, sizeof(scalar) * (size_t)v->m * (size_t)v->k);
-    assemble_matrix(f, s, shift);
+    if (shift == 0)
+        assemble_matrix(f, s, 0);
+    else
+        assemble_matrix(f, s, shift);
     if (!f->cholesky) {
         index_rows(f, s, shift);
         assemble_magnitudes(f, s, shift, t->magnitude);

@@ -82,12 +82,13 @@ static void measure(numeric *f)
         row_maxima(f);
 }
 
-/* scale(i) /= sqrt(largest(i)), as powers of two.  Returns whether some have changed. */
+/* scale(i) /= sqrt(largest(i)), as powers of two: nothing between 1/2 and 2.  Returns whether some
+ * have changed. */
 static int adjust(numeric *f)
 {
     int changed = 0;
     for (int32_t i = 0; i < f->plan->a.n; i++)
-        if (f->largest[i] > 0) {
+        if (f->largest[i] > 0 && !(f->largest[i] >= (real)0.5 && f->largest[i] < 2)) {
             const real scale =
                 (real)scale_over_root((double)f->scale[i], (double)f->largest[i], IS_SINGLE);
             changed |= scale != f->scale[i];

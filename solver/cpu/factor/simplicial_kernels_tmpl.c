@@ -24,8 +24,34 @@ INLINE_ALWAYS const int32_t *eliminate(const int count, real inverse, scalar *l,
     return target;
 }
 
+/* Columns [from, to) that have nothing beside their diagonal entry, unless one is refused; whether
+ * none is. */
+static int factorize_alone(int32_t from, int32_t to, simplicial_run *run)
+{
+    const real *diagonal = run->diagonal, doubt = run->doubt;
+    const scalar *v = run->v;
+    real *restrict root = run->root;
+    real least = run->smallest;
+    int32_t small = 0, good = 0;
+#pragma omp simd reduction(min : least) reduction(+ : small, good)
+    for (int32_t k = from; k < to; k++) {
+        const real pivot = scalar_real(v[k]), start = diagonal[k];
+        good += pivot > 16 * EPS * start;
+        small += pivot <= doubt * start;
+        least = pivot < least ? pivot : least;
+        root[k] = (real)sqrt((double)(1 / pivot));
+    }
+    if (good < to - from)
+        return 0;
+    run->smallest = least;
+    run->uncertain += small;
+    return 1;
+}
+
 static int32_t factorize(const simplicial *s, int32_t from, int32_t to, simplicial_run *run)
 {
+    if (to <= s->alone && factorize_alone(from, to, run))
+        return to;
     const real *diagonal = run->diagonal, doubt = run->doubt;
     scalar *v = run->v;
     real *root = run->root;
@@ -116,14 +142,14 @@ INLINE_ALWAYS void do_column(column_step step, const int W, const simplicial *s,
 INLINE_ALWAYS void forward_strip(const int W, const simplicial *s, const scalar *v,
                                  const real *root, int c, scalar *x)
 {
-    for (int32_t k = 0; k < s->n; k++)
+    for (int32_t k = s->alone; k < s->n; k++)
         do_column(forward_column, W, s, k, v + s->n, root, c, x);
 }
 
 INLINE_ALWAYS void backward_strip(const int W, const simplicial *s, const scalar *v,
                                   const real *root, int c, scalar *x)
 {
-    for (int32_t k = s->n - 1; k >= 0; k--)
+    for (int32_t k = s->n - 1; k >= s->alone; k--)
         do_column(backward_column, W, s, k, v + s->n, root, c, x);
 }
 
@@ -143,14 +169,30 @@ INLINE_ALWAYS void by_strips(strip_sweep sweep, const simplicial *s, const scala
         sweep(1, s, v, root, c, x + q);
 }
 
+/* x(k) *= root for columns that have nothing beside their diagonal entry, in either sweep. */
+static void scale_alone(const simplicial *s, const real *root, int c, scalar *x)
+{
+    if (c == 1)
+        for (int32_t k = 0; k < s->alone; k++)
+            x[k] *= root[k];
+    else
+        for (int32_t k = 0; k < s->alone; k++)
+            for (int q = 0; q < c; q++)
+                x[(int64_t)k * c + q] *= root[k];
+}
+
 static void forward(const simplicial *s, const scalar *v, const real *root, int c, scalar *x)
 {
-    by_strips(forward_strip, s, v, root, c, x);
+    scale_alone(s, root, c, x);
+    if (s->alone < s->n)
+        by_strips(forward_strip, s, v, root, c, x);
 }
 
 static void backward(const simplicial *s, const scalar *v, const real *root, int c, scalar *x)
 {
-    by_strips(backward_strip, s, v, root, c, x);
+    if (s->alone < s->n)
+        by_strips(backward_strip, s, v, root, c, x);
+    scale_alone(s, root, c, x);
 }
 
 const simplicial_kernels SET(simplicial_kernels) = {factorize, forward, backward};

@@ -16,8 +16,10 @@ static void load_matrix(const numeric *f)
 {
     const pattern *a = &f->plan->a;
     const simplicial *s = f->plan->simplicial;
-    memset(f->columns, 0, sizeof(scalar) * (size_t)(s->n + s->start[s->n]));
-    for (int32_t j = 0; j < a->n; j++) {
+    for (int32_t j = 0; j < s->alone; j++)
+        f->columns[j] = f->value[j] * (f->scale[j] * f->scale[j]);
+    memset(f->columns + s->alone, 0, sizeof(scalar) * (size_t)(s->n - s->alone + s->start[s->n]));
+    for (int32_t j = s->alone; j < a->n; j++) {
         const real sj = f->scale[j];
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++)
             f->columns[s->place[p]] = f->value[p] * (sj * f->scale[a->row[p]]);

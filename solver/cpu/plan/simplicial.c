@@ -115,6 +115,25 @@ static void copy_columns(const lists *l, simplicial *s)
     }
 }
 
+/* Columns that have nothing beside their diagonal entry are of height 0, and first where the order
+ * has them first. */
+static int32_t count_alone(const simplicial *s)
+{
+    int32_t k = 0;
+    while (k < s->n && s->start[k + 1] == 0 && s->order[k] == k)
+        k++;
+    return k;
+}
+
+/* All columns of a diagonal matrix. */
+static void build_diagonal(simplicial *s)
+{
+    for (int32_t k = 0; k < s->n; k++)
+        s->order[k] = s->place[k] = k;
+    memset(s->start, 0, sizeof(int32_t) * ((size_t)s->n + 1));
+    s->alone = s->n;
+}
+
 /* Places and targets.  where: n, workspace. */
 static void find_places(const pattern *a, int32_t *where, queue *w, simplicial *s)
 {
@@ -147,30 +166,21 @@ static void find_places(const pattern *a, int32_t *where, queue *w, simplicial *
     }
 }
 
-libsolver_status simplicial_build(memory *m, const pattern *a, int64_t factor_nnz,
-                                  double factor_flops, simplicial **out)
+/* What s has memory for. */
+static libsolver_status build(memory *m, const pattern *a, int64_t below, simplicial *s)
 {
     const int32_t n = a->n;
-    const int64_t below = factor_nnz - n;
     lists l = {memory_new(m, (int64_t)n + 1, sizeof(int32_t)),
                memory_new(m, below, sizeof(int32_t)), memory_new(m, n, sizeof(int32_t)),
                memory_new(m, n, sizeof(int32_t))};
     int32_t *work = memory_new(m, 4 * (int64_t)n, sizeof(int32_t));
-    simplicial *s = *out = memory_zeroed(m, 1, sizeof(simplicial));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!l.start || !l.row || !l.parent || !l.where || !work || !s)
-        goto done;
-    s->n = n;
-    s->order = memory_new(m, n, sizeof(int32_t));
-    s->start = memory_new(m, (int64_t)n + 1, sizeof(int32_t));
-    s->row = memory_new(m, below, sizeof(int32_t));
-    s->target = memory_new(m, (int64_t)pairs_of(factor_nnz, factor_flops), sizeof(int32_t));
-    s->place = memory_new(m, a->start[n], sizeof(int32_t));
-    if (!s->order || !s->start || !s->row || !s->target || !s->place)
+    if (!l.start || !l.row || !l.parent || !l.where || !work)
         goto done;
     find_columns(a, &l, work, work + n);
     order_by_height(n, l.parent, work, work + n, s->order);
     copy_columns(&l, s);
+    s->alone = count_alone(s);
     queue w = {work, work + n, work + 2 * (int64_t)n, work + 3 * (int64_t)n};
     find_places(a, l.where, &w, s);
     status = LIBSOLVER_OK;
@@ -180,6 +190,29 @@ done:
     memory_free(m, l.parent);
     memory_free(m, l.where);
     memory_free(m, work);
+    return status;
+}
+
+libsolver_status simplicial_build(memory *m, const pattern *a, int64_t factor_nnz,
+                                  double factor_flops, simplicial **out)
+{
+    const int32_t n = a->n;
+    const int64_t below = factor_nnz - n;
+    simplicial *s = *out = memory_zeroed(m, 1, sizeof(simplicial));
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!s)
+        return status;
+    s->n = n;
+    s->order = memory_new(m, n, sizeof(int32_t));
+    s->start = memory_new(m, (int64_t)n + 1, sizeof(int32_t));
+    s->row = memory_new(m, below, sizeof(int32_t));
+    s->target = memory_new(m, (int64_t)pairs_of(factor_nnz, factor_flops), sizeof(int32_t));
+    s->place = memory_new(m, a->start[n], sizeof(int32_t));
+    if (s->order && s->start && s->row && s->target && s->place) {
+        status = below > 0 ? build(m, a, below, s) : LIBSOLVER_OK;
+        if (below == 0)
+            build_diagonal(s);
+    }
     if (status != LIBSOLVER_OK) {
         simplicial_free(m, s);
         *out = NULL;

@@ -15,10 +15,12 @@
 
 typedef struct simplicial {
     int32_t n;
-    int32_t *order;  /* n: the k-th column is column order[k] of P A P^T; by height in the
-                        elimination tree, so that neighbours mostly do not wait for each other */
-    int32_t *start;  /* n + 1: column k of U below its diagonal is [start[k], start[k + 1]) */
-    int32_t *row;    /* rows of P A P^T, ascending inside a column */
+    int32_t alone;  /* columns [0, alone) have nothing beside their diagonal entry: order, start and
+                       place are k, 0 and k there */
+    int32_t *order; /* n: the k-th column is column order[k] of P A P^T; by height in the
+                       elimination tree, so that neighbours mostly do not wait for each other */
+    int32_t *start; /* n + 1: column k of U below its diagonal is [start[k], start[k + 1]) */
+    int32_t *row;   /* rows of P A P^T, ascending inside a column */
     int32_t *target; /* for each column, each entry b of it and each entry a from b on: the place
                         from which a conj(b) is subtracted */
     int32_t *place;  /* places of the entries of P A P^T, the lower triangle by columns */

@@ -22,9 +22,12 @@
 #include <string.h>
 
 /* Refinement is to multiply errors by no more than ENOUGH in the end.  It is not watched any longer
- * when it has multiplied them by at most CLEARLY twice in a row, nor after MOST_PRODUCTS. */
+ * when it has multiplied them by at most CLEARLY twice in a row, nor after MOST_PRODUCTS.  Once by
+ * at most AT_ONCE is more than that: what would stay as it is makes up at most CLEARLY^2 of the
+ * first vector there, here AT_ONCE. */
 #define ENOUGH 0.5
 #define CLEARLY 0.125
+#define AT_ONCE 0x1p-20
 #define MOST_PRODUCTS 8
 
 /* A row of A x is zero if it is at most this times |A||x|, the largest that each entry of x has
@@ -120,27 +123,26 @@ INLINE_ALWAYS void add_sum(double x, double y, double *high, double *low)
     *high = sum;
 }
 
-/* high + low += a (x + y), y small beside x */
-INLINE_ALWAYS void add_product(double a, double x, double y, double *high, double *low)
+/* high + low += a (x + y), y small beside x; y NULL: 0 */
+INLINE_ALWAYS void add_product(double a, double x, const double *y, double *high, double *low)
 {
-    const double product = a * x;
-    add_sum(product, fma(a, x, -product) + a * y, high, low);
+    const double product = a * x, error = fma(a, x, -product);
+    add_sum(product, y ? error + a * *y : error, high, low);
 }
 
 /* high + low += a x, of complex numbers their PARTS.  has_low: whether x has a second part. */
 INLINE_ALWAYS void add_entry(scalar a, const double *x, const double *y, const int has_low,
                              double *high, double *low)
 {
-    const double none[PARTS] = {0};
-    const double *second = has_low ? y : none;
+    const double *y0 = has_low ? y : NULL;
 #if SCALAR_COMPLEX
-    const double re = (double)creal(a), im = (double)cimag(a);
-    add_product(re, x[0], second[0], &high[0], &low[0]);
-    add_product(-im, x[1], second[1], &high[0], &low[0]);
-    add_product(re, x[1], second[1], &high[1], &low[1]);
-    add_product(im, x[0], second[0], &high[1], &low[1]);
+    const double re = (double)creal(a), im = (double)cimag(a), *y1 = has_low ? y + 1 : NULL;
+    add_product(re, x[0], y0, &high[0], &low[0]);
+    add_product(-im, x[1], y1, &high[0], &low[0]);
+    add_product(re, x[1], y1, &high[1], &low[1]);
+    add_product(im, x[0], y0, &high[1], &low[1]);
 #else
-    add_product((double)a, x[0], second[0], high, low);
+    add_product((double)a, x[0], y0, high, low);
 #endif
 }
 
@@ -343,7 +345,7 @@ static libsolver_status signs_are_known(const numeric *f, int *known)
         correct(f, t, power_near_one(largest));
         const double next = norm_of(f, t);
         factor = next / norm;
-        clear = factor <= CLEARLY ? clear + 1 : 0;
+        clear = factor <= AT_ONCE ? 2 : factor <= CLEARLY ? clear + 1 : 0;
         norm = next;
     }
     *known = factor <= ENOUGH; /* not if it is a NaN */
