@@ -197,7 +197,6 @@ static void fgmres_solves_where_plain_refinement_stalls(void **state)
     assert_true(stalled > cases / 2);
 }
 
-/* Largest column sum of |A|. */
 /* Rows that are coupled to the last one alone, of sizes 2^-103 to 2^158, with unknowns of 2^-10
  * to 2^10: scaled they differ by as much as the rows, rounding errors of the largest ones at first
  * hide the rows of the others.  On the CPU. */
@@ -235,6 +234,7 @@ static void rows_of_very_different_sizes_are_solved(void **state)
     sparse_free(&a);
 }
 
+/* Largest column sum of |A|. */
 static double norm_of(const sparse *a)
 {
     double *full = dense_of_sparse(a), most = 0;
