@@ -18,9 +18,10 @@
  * Both c are found by conjugate gradients, each step a solve with L^T and one with L. */
 #include "solver/cpu/solve/workspace.h"
 
-/* Conjugate gradients stop when the residual has fallen to this part: neither c needs to be optimal.
- * They need hundreds of steps where L has large entries; ended before, what they give is of little
- * use, and the next time begins anew, so the limit of steps is there for what never converges. */
+/* Conjugate gradients stop when the residual has fallen to this part: neither c needs to be
+ * optimal. They need hundreds of steps where L has large entries; ended before, what they give is
+ * of little use, and the next time begins anew, so the limit of steps is there for what never
+ * converges. */
 #define REDUCTION 1e-3
 #define MOST_STEPS 2000
 
