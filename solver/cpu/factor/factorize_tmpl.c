@@ -68,8 +68,8 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
     count_squares(v, f->largest + f->plan->part.first[s], &t->report);
     if (!is_schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(&(front_pivots){1, v->m, v->p, v->panel, NULL, NULL}, v->k, v->cb,
-                                 NULL, 0, &f->watch);
+        NAME(front_contribution)
+        (&(front_pivots){1, v->m, v->p, v->panel, NULL, NULL}, v->k, v->cb, NULL, 0, &f->watch);
     }
     NAME(cpu_pack_node)(f, s);
     v->k = is_schur_node ? v->m : v->k; /* all that its children have has been assembled */
@@ -145,9 +145,42 @@ static void count_savable(numeric *f, node *v)
         v->savable += is_savable(v, j);
 }
 
+/* Whether the pivot of rows [i, i + pivots) and its column would be rounding errors by RAISED_ZERO,
+ * beside these magnitudes. */
+static int is_tiny(const node *v, int i, int pivots, const real *g)
+{
+    const scalar *l = v->panel + (int64_t)i * v->m;
+    const int last = i + pivots - 1;
+    const real level = (real)RAISED_ZERO * EPS, gi = g[i] > g[last] ? g[i] : g[last],
+               off = scalar_abs(v->e[i]), a = scalar_abs(v->d[i]), b = scalar_abs(v->d[last]),
+               largest = a > b ? (a > off ? a : off) : (b > off ? b : off);
+    if (!is_noise(largest, gi, gi, level))
+        return 0;
+    for (int j = last + 1; j < v->m; j++) {
+        const real size = scalar_abs(l[j]) + (pivots == 2 ? scalar_abs(l[j + v->m]) : 0);
+        if (!is_noise(size * largest, gi, g[j], level))
+            return 0;
+    }
+    return 1;
+}
+
+/* Marks them, with as many rows. */
+static void mark_tiny(numeric *f, const node *v, const real *magnitude)
+{
+    for (int i = 0; i < v->p; i++) {
+        const int pivots = v->e[i] != 0 ? 2 : 1;
+        if ((pivots == 2 || v->d[i] != 0) && is_tiny(v, i, pivots, magnitude)) {
+            f->tiny[v->index[i]] = (unsigned char)pivots;
+            f->attempt.tiny += pivots;
+        }
+        i += pivots - 1;
+    }
+}
+
 static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
 {
     node *v = &f->node[s];
+    const int uncertain = t->report.uncertain;
     int64_t rows = plan_rows(f->plan, s), candidates = plan_pivots(f->plan, s);
     for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c]) {
         rows += f->node[c].k - f->node[c].p;
@@ -163,13 +196,15 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     count_savable(f, v);
     if (s != f->plan->schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(&(front_pivots){f->plan->hermitian, v->m, v->p, v->panel, v->d,
-                                                 v->e},
-                                 v->k, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
+        NAME(front_contribution)
+        (&(front_pivots){f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e}, v->k, v->cb,
+         f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
         memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
     }
     NAME(cpu_assemble_contribution)(f, s);
     follow_pivots(f, s, t->permutation);
+    if (t->report.uncertain > uncertain)
+        mark_tiny(f, v, t->magnitude);
     if (s == f->plan->schur_node)
         NAME(cpu_finish_schur_node)(f, t->work);
     return LIBSOLVER_OK;
@@ -257,7 +292,7 @@ static void factorize_tree(numeric *f)
 {
     const schedule *tasks = &f->plan->tasks;
     memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
-#pragma omp parallel num_threads(tasks->threads) if (tasks -> threads > 1)
+#pragma omp parallel num_threads(tasks->threads) if (tasks->threads > 1)
     {
         const uint64_t mode = subnormal_add_mode(NUMERIC_MODE);
 #pragma omp single
@@ -379,6 +414,9 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
     atomic_store(&f->attempt.failed, INT32_MAX);
     atomic_store(&f->attempt.stop, LIBSOLVER_OK);
     atomic_store(&f->attempt.grown, 0);
+    atomic_store(&f->attempt.tiny, 0);
+    if (!cholesky)
+        memset(f->tiny, 0, (size_t)f->plan->a.n);
     for (int t = 0; t < f->threads; t++) {
         f->scratch[t].report =
             (front_report){.smallest = INFINITY, .doubt_level = numeric_doubt_level(f->plan)};
