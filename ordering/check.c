@@ -134,6 +134,10 @@ static int is_part(const int32_t *a, int64_t na, const int32_t *b, int64_t nb)
 {
     for (int64_t i = 0, low = 0; i < na; i++) {
         int64_t high = nb;
+        if (low < nb && b[low] == a[i]) { /* as mostly */
+            low++;
+            continue;
+        }
         while (low < high) {
             const int64_t middle = low + (high - low) / 2;
             if (b[middle] < a[i])
@@ -143,6 +147,7 @@ static int is_part(const int32_t *a, int64_t na, const int32_t *b, int64_t nb)
         }
         if (low == nb || b[low] != a[i])
             return 0;
+        low++;
     }
     return 1;
 }
