@@ -81,13 +81,13 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
 
 /* Work is k m^2 of each front of k candidates and m rows.  An attempt after which a lower threshold
  * could be tried ends at a front below which columns that such a threshold would not have delayed
- * have added WORK_FACTOR times the planned work of all fronts and WORK_FLOPS, about half a
+ * have added WORK_FACTOR times the planned work of all fronts and WORK_FLOPS, about a
  * millisecond, more, and that is WORK_PART of what all delayed columns have added.  They add, in
  * planned works, and all delayed ones: kkt_3d27 19.4, 19.6; acopf_case1354pegase_it05 16.9, 16.9;
  * sqd_cvxqp3_m_2x2_it10 6.1, 6.1.  Where most columns wait for entries, not for larger ones, the
  * lower threshold delays as many: kkt_para 3.8, 6.9; ncvxqp1 3.0, 10.7; kkt_qpilotno 12.5, 190. */
 #define WORK_FACTOR 0.5
-#define WORK_FLOPS ((int64_t)20000000)
+#define WORK_FLOPS ((int64_t)2000000)
 #define WORK_PART 0.75
 
 static int64_t planned_work(const cpu_plan *plan)
