@@ -203,7 +203,8 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     }
     NAME(cpu_assemble_contribution)(f, s);
     follow_pivots(f, s, t->permutation);
-    if (t->report.uncertain > uncertain)
+    /* a complement keeps what they have subtracted from it */
+    if (t->report.uncertain > uncertain && f->plan->schur_size == 0)
         mark_tiny(f, v, t->magnitude);
     if (s == f->plan->schur_node)
         NAME(cpu_finish_schur_node)(f, t->work);
@@ -292,7 +293,7 @@ static void factorize_tree(numeric *f)
 {
     const schedule *tasks = &f->plan->tasks;
     memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
-#pragma omp parallel num_threads(tasks->threads) if (tasks->threads > 1)
+#pragma omp parallel num_threads(tasks->threads) if (tasks -> threads > 1)
     {
         const uint64_t mode = subnormal_add_mode(NUMERIC_MODE);
 #pragma omp single

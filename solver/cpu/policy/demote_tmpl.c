@@ -11,8 +11,8 @@
 #include "solver/cpu/policy/policy.h"
 #include <string.h>
 
-/* Calls a function for each front with such pivots: the place of the first, 1 or 2 of them, and
- * what was saved of their columns. */
+/* What is done with a pivot of front v: the place of its first column, how many there are, and
+ * where they are saved. */
 typedef void change(node *v, int i, int pivots, scalar *saved);
 
 static void take_out(node *v, int i, int pivots, scalar *saved)
@@ -40,7 +40,7 @@ static void put_back(node *v, int i, int pivots, scalar *saved)
     }
 }
 
-/* Scalars that are saved; does, unless it is NULL, what is to be done with each pivot. */
+/* Does so with each tiny pivot, unless `does` is NULL; returns how many scalars are saved. */
 static int64_t for_each(numeric *f, change *does, scalar *saved)
 {
     int64_t total = 0;
@@ -60,21 +60,21 @@ static int64_t for_each(numeric *f, change *does, scalar *saved)
     return total;
 }
 
-/* Eigenvalues and the pivots they belong to, counted anew. */
+/* Counts signs, zeros and 2x2 pivots anew. */
 static void count_again(const numeric *f, backend_report *report)
 {
     front_report r = {.smallest = INFINITY};
     report->zero = 0;
     for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
         const node *v = &f->node[s];
-        for (int i = 0; i < v->p; i++) {
-            const int pivots = v->e[i] != 0 ? 2 : 1;
-            if (pivots == 1 && v->d[i] == 0)
+        const scalar *d = v->d;
+        for (int i = 0, last; i < v->p; i = last + 1) {
+            const scalar e = v->e[i];
+            last = e != 0 ? i + 1 : i;
+            if (e == 0 && d[i] == 0)
                 report->zero++;
             else
-                NAME(ldlt_count)
-                (f->plan->hermitian, &r, v->d[i], v->e[i], v->d[i + pivots - 1], 1, 1);
-            i += pivots - 1;
+                NAME(ldlt_count)(f->plan->hermitian, &r, d[i], e, d[last], 1, 1);
         }
     }
     report->positive = r.positive;
