@@ -1,14 +1,8 @@
 /* base/memory.c: counted, 64-byte aligned memory from the caller's allocator
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE /* madvise */
-#endif
 #include "base/memory.h"
 #include <stdlib.h>
 #include <string.h>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 /* Lies right before every block:   | raw ... | header | block (aligned) ... | */
 typedef struct header {
@@ -35,26 +29,6 @@ static void *refuse(memory *m, int64_t bytes)
     return NULL;
 }
 
-/* Large blocks are asked to lie in large pages, where the system leaves that to programs: it takes
- * 1.1 us to map a page of 4 KiB in a virtual machine with Linux 6.18, 77 us one of 2 MiB, and all
- * of a new block is written soon.  Pages that the block shares with others stay as they are. */
-#define LARGE_PAGE ((uintptr_t)2 << 20)
-#define LARGE_BLOCK ((int64_t)16 << 20)
-
-static void ask_for_large_pages(char *raw, int64_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    const uintptr_t first = (uintptr_t)raw,
-                    begin = (first + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE,
-                    end = (first + (uintptr_t)bytes) / LARGE_PAGE * LARGE_PAGE;
-    if (end > begin)
-        (void)madvise(raw + (begin - first), end - begin, MADV_HUGEPAGE); /* no harm if not */
-#else
-    (void)raw;
-    (void)bytes;
-#endif
-}
-
 /* Taken beside each block. */
 #define SLACK (MEMORY_ALIGNMENT + (int64_t)sizeof(header))
 
@@ -76,8 +50,6 @@ void *memory_new(memory *m, int64_t count, size_t size)
         atomic_fetch_sub(&m->in_use, bytes);
         return refuse(m, bytes);
     }
-    if (!m->allocate && bytes >= LARGE_BLOCK)
-        ask_for_large_pages(raw, bytes);
     int64_t peak = atomic_load(&m->peak);
     while (now > peak && !atomic_compare_exchange_weak(&m->peak, &peak, now))
         ;
