@@ -20,9 +20,12 @@ libsolver_status ORDER(memory *m, const graph *g, int32_t *perm)
     }
     for (int64_t p = 0; p < nnz; p++)
         list[p] = g->neighbor[p];
+    double control[AMD_CONTROL] = {0};
+    control[AMD_DENSE] = dense_degree_over_root(g);
+    control[AMD_AGGRESSIVE] = AMD_DEFAULT_AGGRESSIVE;
     if (n > 0)
         AMD_KERNEL((INTEGER)n, start, list, length, (INTEGER)room, (INTEGER)nnz, size, next, order,
-                   head, elements, degree, mark, NULL, NULL);
+                   head, elements, degree, mark, control, NULL);
     for (int64_t k = 0; k < n; k++)
         perm[k] = (int32_t)order[k];
     memory_free(m, work);

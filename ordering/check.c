@@ -143,6 +143,7 @@ static int is_part(const int32_t *a, int64_t na, const int32_t *b, int64_t nb)
         }
         if (low == nb || b[low] != a[i])
             return 0;
+        low++;
     }
     return 1;
 }

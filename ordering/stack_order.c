@@ -35,6 +35,8 @@ static int32_t merge(int32_t a, int32_t b, int32_t *next, const double *key)
 int32_t tree_sort(int32_t head, int32_t *next, const double *key)
 {
     int32_t run[32], runs = 0;
+    if (head == -1 || next[head] == -1)
+        return head;
     while (head != -1) {
         int32_t list = head, i = 0;
         head = next[head];

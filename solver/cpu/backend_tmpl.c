@@ -89,9 +89,11 @@ static libsolver_status prepare(const backend_problem *problem, void **plan, mes
     *plan = NULL;
     TRY(cpu_plan_create(problem, &p, why));
     const int cholesky = problem->expects_cholesky, matches = problem->expects_matching;
-    if (predict_bytes(p, cholesky, matches, 0, &p->bytes_here) != LIBSOLVER_OK ||
-        predict_bytes(p, cholesky, matches, problem->is_elsewhere, &p->predicted_bytes) !=
-            LIBSOLVER_OK) {
+    libsolver_status status = predict_bytes(p, cholesky, matches, 0, &p->bytes_here);
+    p->predicted_bytes = p->bytes_here;
+    if (status == LIBSOLVER_OK && problem->is_elsewhere)
+        status = predict_bytes(p, cholesky, matches, 1, &p->predicted_bytes);
+    if (status != LIBSOLVER_OK) {
         cpu_plan_free(p);
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY,
                     "the plan of the factorization needs %lld more bytes",

@@ -22,21 +22,16 @@ static int is_long(const matching *w, int32_t j)
 }
 
 /* Its blocks, for so many entries of the full matrix. */
-#define PARTS 12
+#define PARTS 11
 static void list_parts(matching *w, int64_t n, int64_t entries, memory_part part[PARTS])
 {
-    const memory_part all[PARTS] = {{&w->start, n + 2, sizeof(int64_t), 1},
-                                    {&w->row, entries, sizeof(int32_t), 0},
-                                    {&w->place, entries, sizeof(int64_t), 0},
-                                    {&w->cost, entries, sizeof(double), 0},
-                                    {&w->u, n, sizeof(double), 0},
-                                    {&w->v, n, sizeof(double), 0},
-                                    {&w->distance, n, sizeof(double), 0},
-                                    {&w->row_of, n, sizeof(int32_t), 0},
-                                    {&w->column_of, n, sizeof(int32_t), 0},
-                                    {&w->from, n, sizeof(int32_t), 0},
-                                    {&w->heap, n, sizeof(int32_t), 0},
-                                    {&w->at, n, sizeof(int32_t), 0}};
+    const memory_part all[PARTS] = {
+        {&w->start, n + 1, sizeof(int64_t), 1}, {&w->row, entries, sizeof(int32_t), 0},
+        {&w->cost, entries, sizeof(double), 0}, {&w->u, n, sizeof(double), 0},
+        {&w->v, n, sizeof(double), 0},          {&w->distance, n, sizeof(double), 0},
+        {&w->row_of, n, sizeof(int32_t), 0},    {&w->column_of, n, sizeof(int32_t), 0},
+        {&w->from, n, sizeof(int32_t), 0},      {&w->heap, n, sizeof(int32_t), 0},
+        {&w->at, n, sizeof(int32_t), 0}};
     memcpy(part, all, sizeof all);
 }
 
@@ -58,6 +53,13 @@ int64_t matching_bytes(const pattern *a)
     return memory_counted(1, sizeof(matching)) + memory_sum(part, PARTS);
 }
 
+/* start(j) has gone from where column j begins to where it ends, as its entries came. */
+static void columns_are_full(matching *w)
+{
+    memmove(w->start + 1, w->start, sizeof(int64_t) * (size_t)w->n);
+    w->start[0] = 0;
+}
+
 libsolver_status matching_create(memory *m, const pattern *a, matching **out)
 {
     const int32_t n = a->n;
@@ -66,6 +68,7 @@ libsolver_status matching_create(memory *m, const pattern *a, matching **out)
     if (!w)
         return LIBSOLVER_OUT_OF_MEMORY;
     w->n = n;
+    w->lower = *a;
     list_parts(w, n, count_entries(a), part);
     if (!memory_take(m, part, PARTS)) {
         matching_free(m, w);
@@ -74,23 +77,19 @@ libsolver_status matching_create(memory *m, const pattern *a, matching **out)
     }
     for (int32_t j = 0; j < n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
-            w->start[j + 2]++;
-            w->start[a->row[p] + 2] += a->row[p] != j;
+            w->start[j + 1]++;
+            w->start[a->row[p] + 1] += a->row[p] != j;
         }
     for (int32_t j = 0; j < n; j++)
-        w->start[j + 2] += w->start[j + 1];
-    /* start[j + 1] is where the next entry of column j goes; it ends as the start of column j + 1
-     */
+        w->start[j + 1] += w->start[j];
     for (int32_t j = 0; j < n; j++)
         for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
             const int32_t i = a->row[p];
-            w->row[w->start[j + 1]] = i;
-            w->place[w->start[j + 1]++] = p;
-            if (i != j) {
-                w->row[w->start[i + 1]] = j;
-                w->place[w->start[i + 1]++] = p;
-            }
+            w->row[w->start[j]++] = i;
+            if (i != j)
+                w->row[w->start[i]++] = j;
         }
+    columns_are_full(w);
     return LIBSOLVER_OK;
 }
 
@@ -147,6 +146,11 @@ static void heap_remove(matching *w, int32_t place, int32_t *size)
     heap_put(w, place, last);
 }
 
+static double lesser(double a, double b)
+{
+    return b < a ? b : a;
+}
+
 /* ---- assignment
  * ------------------------------------------------------------------------------------ */
 
@@ -183,7 +187,7 @@ static void start_rows(matching *w)
         w->row_of[i] = w->column_of[i] = w->at[i] = -1;
     }
     for (int64_t p = 0; p < w->start[n]; p++)
-        w->u[w->row[p]] = fmin(w->u[w->row[p]], w->cost[p]);
+        w->u[w->row[p]] = lesser(w->u[w->row[p]], w->cost[p]);
     for (int32_t i = 0; i < n; i++)
         w->u[i] = isfinite(w->u[i]) ? w->u[i] : 0; /* an empty row */
 }
@@ -200,7 +204,7 @@ static int32_t start_columns(matching *w, int are_long)
             continue;
         w->v[j] = INFINITY;
         for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
-            w->v[j] = fmin(w->v[j], w->cost[p] - w->u[w->row[p]]);
+            w->v[j] = lesser(w->v[j], w->cost[p] - w->u[w->row[p]]);
         w->v[j] = isfinite(w->v[j]) ? w->v[j] : 0;
         const int32_t direct = free_row(w, j, next);
         if (direct >= 0)
@@ -231,7 +235,7 @@ static int32_t resume_assignment(matching *w)
         double least = INFINITY, mine = INFINITY;
         for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
             const double c = w->cost[p] - w->u[w->row[p]];
-            least = fmin(least, c);
+            least = lesser(least, c);
             mine = w->row[p] == w->row_of[j] ? c : mine;
         }
         if (!isfinite(least))
@@ -363,58 +367,90 @@ static void make_feasible(matching *w)
     for (int32_t j = 0; j < w->n; j++) {
         double least = INFINITY;
         for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
-            least = fmin(least, w->cost[p] - w->u[w->row[p]]);
+            least = lesser(least, w->cost[p] - w->u[w->row[p]]);
         if (isfinite(least))
             w->v[j] = least;
     }
 }
 
 /* Rows left out of the matching have duals that bound their entries by 1 but need not reach it:
- * each is scaled up until it does. */
-static void scale_unmatched(const matching *w, const double *magnitude, double *log2_scale)
+ * each is scaled up until it does.  largest: as below. */
+static void scale_unmatched(const matching *w, const double *largest, double *log2_scale)
 {
     for (int32_t i = 0; i < w->n; i++) {
         if (w->row_of[i] >= 0 && w->column_of[i] >= 0)
             continue;
         double rise = INFINITY;
         for (int64_t p = w->start[i]; p < w->start[i + 1]; p++) {
-            const double a = magnitude[w->place[p]];
-            if (a > 0 && w->row[p] != i)
-                rise = fmin(rise, -(log2_scale[i] + log2(a) + log2_scale[w->row[p]]));
-            else if (a > 0)
-                rise = fmin(rise, -(2 * log2_scale[i] + log2(a)) / 2);
+            const double entry = largest[i] - w->cost[p]; /* its logarithm */
+            if (w->row[p] != i)
+                rise = lesser(rise, -(log2_scale[i] + entry + log2_scale[w->row[p]]));
+            else
+                rise = lesser(rise, -(2 * log2_scale[i] + entry) / 2);
         }
         if (isfinite(rise))
             log2_scale[i] += rise;
     }
 }
 
+/* largest(j) := logarithm of the largest entry of column j; 0 without one */
+static void find_largest(const matching *w, const double *magnitude, double *largest)
+{
+    const pattern *a = &w->lower;
+    memset(largest, 0, sizeof(double) * (size_t)w->n);
+    for (int32_t j = 0; j < w->n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int32_t i = a->row[p];
+            largest[i] = magnitude[p] > largest[i] ? magnitude[p] : largest[i];
+            largest[j] = magnitude[p] > largest[j] ? magnitude[p] : largest[j];
+        }
+    for (int32_t j = 0; j < w->n; j++)
+        largest[j] = largest[j] > 0 ? log2(largest[j]) : 0;
+}
+
+/* The cost of the next entry of column j, of this logarithm.  Returns whether it is another. */
+static int set_cost(matching *w, int32_t j, double largest, double entry)
+{
+    double *cost = &w->cost[w->start[j]++];
+    const double before = *cost;
+    *cost = largest - entry;
+    return *cost != before;
+}
+
+/* Returns whether some costs are others. */
+static int set_costs(matching *w, const double *magnitude, const double *largest)
+{
+    const pattern *a = &w->lower;
+    int changed = 0;
+    for (int32_t j = 0; j < w->n; j++)
+        for (int64_t p = a->start[j]; p < a->start[j + 1]; p++) {
+            const int32_t i = a->row[p];
+            const double entry = magnitude[p] > 0 ? log2(magnitude[p]) : -INFINITY;
+            changed |= set_cost(w, j, largest[j], entry);
+            if (i != j)
+                changed |= set_cost(w, i, largest[i], entry);
+        }
+    columns_are_full(w);
+    return changed;
+}
+
 int32_t matching_scale(matching *w, const double *magnitude, double *log2_scale)
 {
     const int32_t n = w->n;
-    double *largest = log2_scale; /* logarithm of the largest entry of each column */
-    int changed = !w->found;
-    for (int32_t j = 0; j < n; j++) {
-        double most = 0;
-        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
-            most = fmax(most, magnitude[w->place[p]]);
-        largest[j] = most > 0 ? log2(most) : 0;
-        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++) {
-            const double a = magnitude[w->place[p]], c = a > 0 ? largest[j] - log2(a) : INFINITY;
-            changed |= c != w->cost[p];
-            w->cost[p] = c;
-        }
-    }
-    if (changed) {
+    find_largest(w, magnitude, log2_scale);
+    const int changed = set_costs(w, magnitude, log2_scale);
+    if (!w->found || changed) {
         w->size = find_matching(w);
         w->found = 1;
         if (w->size < n) /* rows that stayed marked were left out when duals changed */
             make_feasible(w);
     }
+    double *largest = w->distance; /* of no use between searches */
+    memcpy(largest, log2_scale, sizeof(double) * (size_t)n);
     for (int32_t i = 0; i < n; i++)
         log2_scale[i] = (w->u[i] + w->v[i] - largest[i]) / 2;
     if (w->size < n)
-        scale_unmatched(w, magnitude, log2_scale);
+        scale_unmatched(w, largest, log2_scale);
     return w->size;
 }
 

@@ -9,17 +9,18 @@
 /* Memory of matching_scale for one pattern. */
 typedef struct matching {
     int32_t n;
-    int64_t *start;           /* n + 1: columns of the full matrix */
-    int32_t *row;             /* start[n] */
-    int64_t *place;           /* start[n]: the entry of the lower triangle that each is */
-    double *cost;             /* start[n] */
-    double *u, *v, *distance; /* n each */
+    pattern lower;                                  /* whose arrays are the caller's */
+    int64_t *start;                                 /* n + 1: columns of the full matrix */
+    int32_t *row;                                   /* start[n] */
+    double *cost;                                   /* start[n] */
+    double *u, *v, *distance;                       /* n each */
     int32_t *row_of, *column_of, *from, *heap, *at; /* n each */
     int found;                                      /* there is a matching of the costs */
     int32_t size; /* columns of the last matching, or of one to start from; 0: none */
 } matching;
 
-/* Pattern: lower triangle by columns, rows in any order.  OUT_OF_MEMORY. */
+/* Pattern: lower triangle by columns, rows in any order, which must stay where they are.
+ * OUT_OF_MEMORY. */
 libsolver_status matching_create(memory *m, const pattern *a, matching **matching);
 void matching_free(memory *m, matching *matching);
 /* What matching_create takes. */

@@ -128,18 +128,27 @@ static libsolver_status order_given(memory *m, const pattern *a, const libsolver
     return LIBSOLVER_OK;
 }
 
+/* Of fronts of one row each. */
+static double seconds_of_rows(const choice *c)
+{
+    return c->g->n * (c->costs->row + c->costs->ten_solves(1, 1, 0));
+}
+
 /* Whether to order the pairs of a matching together: always if the options say so, otherwise if
- * AMD's orders with and without them show that it does not cost too much.  *chosen: one of the two;
- * plain is begun only to be compared. */
+ * AMD's orders with and without them show that it does not cost too much.  That without is not
+ * looked for where the other is so good that none could be much better, as rows alone take most of
+ * its time.  *chosen: one of the two; plain is begun only to be compared. */
 static libsolver_status choose_pairs(const order_request *r, choice *pairs, choice *plain,
                                      choice **chosen)
 {
     *chosen = pairs;
     if (!pairs->paired || r->options->matching != LIBSOLVER_AUTO)
         return LIBSOLVER_OK;
+    TRY(candidate_find_amd(pairs));
+    if (pairs->amd.seconds <= PAIRS_WORTH * seconds_of_rows(pairs))
+        return LIBSOLVER_OK;
     TRY(choice_begin(plain, r, pairs->g, NULL));
     plain->matched = pairs->matched;
-    TRY(candidate_find_amd(pairs));
     TRY(candidate_find_amd(plain));
     if (pairs->amd.seconds > PAIRS_WORTH * plain->amd.seconds)
         *chosen = plain;

@@ -68,8 +68,8 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
     count_squares(v, f->largest + f->plan->part.first[s], &t->report);
     if (!is_schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(&(front_pivots){1, v->m, v->p, v->panel, NULL, NULL}, v->k, v->cb,
-                                 NULL, 0, &f->watch);
+        NAME(front_contribution)
+        (&(front_pivots){1, v->m, v->p, v->panel, NULL, NULL}, v->k, v->cb, NULL, 0, &f->watch);
     }
     NAME(cpu_pack_node)(f, s);
     v->k = is_schur_node ? v->m : v->k; /* all that its children have has been assembled */
@@ -81,13 +81,13 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
 
 /* Work is k m^2 of each front of k candidates and m rows.  An attempt after which a lower threshold
  * could be tried ends at a front below which columns that such a threshold would not have delayed
- * have added WORK_FACTOR times the planned work of all fronts and WORK_FLOPS, about half a
+ * have added WORK_FACTOR times the planned work of all fronts and WORK_FLOPS, about a
  * millisecond, more, and that is WORK_PART of what all delayed columns have added.  They add, in
  * planned works, and all delayed ones: kkt_3d27 19.4, 19.6; acopf_case1354pegase_it05 16.9, 16.9;
  * sqd_cvxqp3_m_2x2_it10 6.1, 6.1.  Where most columns wait for entries, not for larger ones, the
  * lower threshold delays as many: kkt_para 3.8, 6.9; ncvxqp1 3.0, 10.7; kkt_qpilotno 12.5, 190. */
 #define WORK_FACTOR 0.5
-#define WORK_FLOPS ((int64_t)20000000)
+#define WORK_FLOPS ((int64_t)2000000)
 #define WORK_PART 0.75
 
 static int64_t planned_work(const cpu_plan *plan)
@@ -145,9 +145,42 @@ static void count_savable(numeric *f, node *v)
         v->savable += is_savable(v, j);
 }
 
+/* Whether the pivot of rows [i, i + pivots) and its column would be rounding errors by RAISED_ZERO,
+ * beside these magnitudes. */
+static int is_tiny(const node *v, int i, int pivots, const real *g)
+{
+    const scalar *l = v->panel + (int64_t)i * v->m;
+    const int last = i + pivots - 1;
+    const real level = (real)RAISED_ZERO * EPS, gi = g[i] > g[last] ? g[i] : g[last],
+               off = scalar_abs(v->e[i]), a = scalar_abs(v->d[i]), b = scalar_abs(v->d[last]),
+               largest = a > b ? (a > off ? a : off) : (b > off ? b : off);
+    if (!is_noise(largest, gi, gi, level))
+        return 0;
+    for (int j = last + 1; j < v->m; j++) {
+        const real size = scalar_abs(l[j]) + (pivots == 2 ? scalar_abs(l[j + v->m]) : 0);
+        if (!is_noise(size * largest, gi, g[j], level))
+            return 0;
+    }
+    return 1;
+}
+
+/* Marks them, with as many rows. */
+static void mark_tiny(numeric *f, const node *v, const real *magnitude)
+{
+    for (int i = 0; i < v->p; i++) {
+        const int pivots = v->e[i] != 0 ? 2 : 1;
+        if ((pivots == 2 || v->d[i] != 0) && is_tiny(v, i, pivots, magnitude)) {
+            f->tiny[v->index[i]] = (unsigned char)pivots;
+            f->attempt.tiny += pivots;
+        }
+        i += pivots - 1;
+    }
+}
+
 static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
 {
     node *v = &f->node[s];
+    const int uncertain = t->report.uncertain;
     int64_t rows = plan_rows(f->plan, s), candidates = plan_pivots(f->plan, s);
     for (int32_t c = f->plan->child[s]; c >= 0; c = f->plan->sibling[c]) {
         rows += f->node[c].k - f->node[c].p;
@@ -163,13 +196,16 @@ static libsolver_status factorize_ldlt(numeric *f, int32_t s, scratch *t)
     count_savable(f, v);
     if (s != f->plan->schur_node && v->m > v->p) {
         TRY(NAME(cpu_place_contribution)(f, s));
-        NAME(front_contribution)(&(front_pivots){f->plan->hermitian, v->m, v->p, v->panel, v->d,
-                                                 v->e},
-                                 v->k, v->cb, f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
+        NAME(front_contribution)
+        (&(front_pivots){f->plan->hermitian, v->m, v->p, v->panel, v->d, v->e}, v->k, v->cb,
+         f->tile_scratch, FRONT_TASK_SCRATCH, &f->watch);
         memcpy(v->cb_magnitude, t->magnitude + v->p, sizeof(real) * (size_t)(v->m - v->p));
     }
     NAME(cpu_assemble_contribution)(f, s);
     follow_pivots(f, s, t->permutation);
+    /* a complement keeps what they have subtracted from it */
+    if (t->report.uncertain > uncertain && f->plan->schur_size == 0)
+        mark_tiny(f, v, t->magnitude);
     if (s == f->plan->schur_node)
         NAME(cpu_finish_schur_node)(f, t->work);
     return LIBSOLVER_OK;
@@ -379,6 +415,9 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
     atomic_store(&f->attempt.failed, INT32_MAX);
     atomic_store(&f->attempt.stop, LIBSOLVER_OK);
     atomic_store(&f->attempt.grown, 0);
+    atomic_store(&f->attempt.tiny, 0);
+    if (!cholesky)
+        memset(f->tiny, 0, (size_t)f->plan->a.n);
     for (int t = 0; t < f->threads; t++) {
         f->scratch[t].report =
             (front_report){.smallest = INFINITY, .doubt_level = numeric_doubt_level(f->plan)};

@@ -92,6 +92,11 @@ typedef struct numeric_history {
         LOWER_IS_VAIN
     } lower; /* a smaller threshold than the first
                 one, where that delays too much */
+    enum {
+        UNKNOWN_ZEROS,
+        DEMOTION_HELPS,
+        DEMOTION_IS_VAIN
+    } demotion; /* of tiny pivots to zeros, where the inertia was in doubt */
     kind_memory last_kind;
     int no_room_for_double; /* mixed precision: the factor was to be replaced by one in double, for
                                which memory was wanting */
@@ -123,6 +128,7 @@ typedef struct numeric_attempt {
     _Atomic int64_t grown;   /* bytes of fronts that did not fit their planned place */
     _Atomic int64_t growths; /* blocks that nodes have of their own, or had in this factorization */
     _Atomic int32_t failed;  /* least supernode whose pivots failed (Cholesky) */
+    _Atomic int64_t tiny;    /* pivots that `tiny` marks, by rows */
     _Atomic int stop;        /* a status, or TOO_MANY_DELAYS, that ends all tasks */
 } numeric_attempt;
 
@@ -167,6 +173,8 @@ typedef struct numeric {
     scratch *scratch;     /* threads */
     scalar *tile_scratch; /* threads x FRONT_TASK_SCRATCH */
     int32_t *pending;     /* supernodes */
+    unsigned char *tiny; /* n: 1 or 2 at the first row of a pivot of so many rows that would be zero
+                            with RAISED_ZERO; LDL^T */
     front_watch watch;
     meter meter;         /* flops of the attempt at hand */
     struct doubt *doubt; /* memory for looking closer at pivots in doubt, NULL until there are some;

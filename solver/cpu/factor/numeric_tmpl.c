@@ -36,7 +36,8 @@ static int list_fronts(numeric *f, memory_part part[MOST_PARTS])
     part[1] = (memory_part){&f->scratch, f->threads, sizeof(scratch), 1};
     part[2] = (memory_part){&f->pending, supernodes, sizeof(int32_t), 0};
     part[3] = (memory_part){&f->solve_slot, supernodes, sizeof(int64_t), 0};
-    return 4;
+    part[4] = (memory_part){&f->tiny, f->plan->a.n, 1, 0};
+    return 5;
 }
 
 void NAME(cpu_release_tree)(numeric *f)
@@ -56,6 +57,7 @@ void NAME(cpu_release_tree)(numeric *f)
     memory_free(m, f->scratch);
     memory_free(m, f->tile_scratch);
     memory_free(m, f->pending);
+    memory_free(m, f->tiny);
     memory_free(m, f->solve_slot);
     memory_free(m, f->columns);
     memory_free(m, f->root);
@@ -64,6 +66,7 @@ void NAME(cpu_release_tree)(numeric *f)
     f->layout.slots = f->tile_scratch = NULL;
     f->scratch = NULL;
     f->pending = NULL;
+    f->tiny = NULL;
     f->solve_slot = NULL;
     f->columns = NULL;
     f->root = NULL;

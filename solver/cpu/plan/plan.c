@@ -10,8 +10,8 @@
 double cpu_front_seconds(int64_t k, int64_t m)
 {
     const double dk = (double)k, dm = (double)m, dr = dm - dk;
-    const double flops = dk * (dm * dm - dm * dk + dk * dk / 3);
-    return 4e-7 + flops * (1 + 16 / dk) / 2e10 + 1e-9 * dr * dr + 3.5e-9 * dm * dk;
+    const double flops_of_column = dm * dm - dm * dk + dk * dk / 3;
+    return 4e-7 + flops_of_column * (dk + 16) * (1 / 2e10) + 1e-9 * dr * dr + 3.5e-9 * dm * dk;
 }
 
 /* Work of a factorization: flops with a constant for what is not flops. */

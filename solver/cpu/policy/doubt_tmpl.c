@@ -55,6 +55,8 @@ typedef struct doubt {
     double *high, *low, *residual, *residual_low; /* n PARTS each: x and A x, sums of two numbers */
     double *most, *terms;                         /* n each: largest |x| so far, |A| times it */
     double *root;                                 /* n: of the largest entry of each row */
+    scalar *room;                                 /* of others */
+    int64_t room_size;
 } doubt;
 
 /* A random number in [1, 2), the same in every run. */
@@ -73,6 +75,7 @@ void NAME(cpu_free_doubt)(numeric *f)
         return;
     NAME(cpu_workspace_free)(m, t->w);
     memory_free(m, t->high);
+    memory_free(m, t->room);
     memory_free(m, t);
     f->doubt = NULL;
 }
@@ -111,6 +114,19 @@ static libsolver_status take_memory(numeric *f, backend_report *report)
     report->growths += !is_there || before.single != w->single || before.nodes != w->nodes ||
                        before.rows != w->rows;
     return status;
+}
+
+scalar *NAME(cpu_doubt_room)(numeric *f, int64_t count, backend_report *report)
+{
+    memory *m = &f->plan->env->memory;
+    doubt *t = f->doubt;
+    if (t->room_size < count) {
+        memory_free(m, t->room);
+        t->room = memory_new(m, count, sizeof(scalar));
+        t->room_size = t->room ? count : 0;
+        report->growths++;
+    }
+    return t->room;
 }
 
 /* ---- Products to twice the precision --------------------------------------------------------- */
@@ -439,20 +455,32 @@ static libsolver_status zeros_are_known(const numeric *f, int *known)
     return LIBSOLVER_OK;
 }
 
-libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report)
+/* asks_signs: whether those of the nonzero pivots could be others */
+static libsolver_status settle(numeric *f, int asks_signs, backend_report *report)
 {
     int known = 1;
+    TRY(take_memory(f, report));
+    find_roots(f, f->doubt);
+    if (report->zero > 0)
+        TRY(zeros_are_known(f, &known));
+    if (known && asks_signs)
+        TRY(signs_are_known(f, &known));
+    report->uncertain = known ? 0 : report->small + report->zero;
+    return LIBSOLVER_OK;
+}
+
+libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report)
+{
     report->small = report->uncertain;
     /* in mixed precision zero pivots are replaced; the errors of the others are those of rounding A
      * too */
     if (report->uncertain == 0 ? report->zero == 0 || f->single : f->single && report->zero > 0)
         return LIBSOLVER_OK;
-    TRY(take_memory(f, report));
-    find_roots(f, f->doubt);
-    if (report->zero > 0)
-        TRY(zeros_are_known(f, &known));
-    if (known && report->uncertain > 0)
-        TRY(signs_are_known(f, &known));
-    report->uncertain = known ? 0 : report->small + report->zero;
-    return LIBSOLVER_OK;
+    return settle(f, report->uncertain > 0, report);
+}
+
+libsolver_status NAME(cpu_settle_all)(numeric *f, backend_report *report)
+{
+    report->small = report->uncertain;
+    return settle(f, 1, report);
 }

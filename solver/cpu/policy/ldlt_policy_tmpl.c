@@ -26,10 +26,35 @@ static int is_settled(const numeric *f, const backend_report *report)
 }
 
 /* Whether other pivots may tell more: some small ones leave the inertia in doubt.  Where only
- * zeros are in doubt, another attempt would turn them into small pivots. */
+ * zeros are in doubt, or what is as small, another attempt would turn them into small pivots. */
 static int is_worth_pivoting_again(const numeric *f, const backend_report *report)
 {
-    return !is_settled(f, report) && !f->single && report->perturbed == 0 && report->small > 0;
+    return !is_settled(f, report) && !f->single && report->perturbed == 0 &&
+           report->small > f->attempt.tiny;
+}
+
+/* At pivots in doubt, the tiny ones being taken for zeros if that settles it: at once where it has
+ * for former values, not where it has not and the settings are those that ended their search. */
+static libsolver_status look_closer(numeric *f, const backend_options *settings,
+                                    backend_report *report)
+{
+    numeric_history *h = &f->history;
+    const int may_demote = f->attempt.tiny > 0 && !f->single &&
+                           settings->inertia_effort != LIBSOLVER_EFFORT_NONE,
+              comes_first = may_demote && h->demotion == DEMOTION_HELPS;
+    report->small = report->uncertain;
+    if (comes_first) {
+        TRY(NAME(cpu_demote)(f, report));
+        if (is_settled(f, report))
+            return LIBSOLVER_OK;
+        h->demotion = DEMOTION_IS_VAIN;
+    }
+    TRY(NAME(cpu_settle_doubt)(f, report));
+    if (is_settled(f, report) || !may_demote || h->demotion != UNKNOWN_ZEROS)
+        return LIBSOLVER_OK;
+    TRY(NAME(cpu_demote)(f, report));
+    h->demotion = is_settled(f, report) ? DEMOTION_HELPS : DEMOTION_IS_VAIN;
+    return LIBSOLVER_OK;
 }
 
 /* LDL^T by these settings, with capped delays if it must be; pivots in doubt are looked at more
@@ -45,7 +70,7 @@ static libsolver_status attempt(numeric *f, backend_options *settings, backend_r
         status = NAME(cpu_attempt)(f, 0, settings, report);
     }
     if (status == LIBSOLVER_OK && report->perturbed == 0)
-        status = NAME(cpu_settle_doubt)(f, report);
+        status = look_closer(f, settings, report);
     return status;
 }
 
@@ -79,6 +104,7 @@ static libsolver_status try_matching(numeric *f, backend_options *settings, back
     const backend_scaling scaling = settings->scaling;
     const int64_t zero = report->zero, small = report->small;
     log_doubt(f, report, "scaling by matching instead of equilibration");
+    f->history.demotion = UNKNOWN_ZEROS;
     settings->zero_level = 0;
     use_matching(settings);
     TRY(attempt(f, settings, report));
@@ -95,6 +121,7 @@ static libsolver_status try_matching(numeric *f, backend_options *settings, back
 static libsolver_status try_threshold(numeric *f, backend_options *settings, backend_report *report)
 {
     log_doubt(f, report, "pivoting again with threshold 0.5");
+    f->history.demotion = UNKNOWN_ZEROS;
     settings->pivot_threshold = CAREFUL_THRESHOLD;
     settings->zero_level = 0;
     settings->may_match = 0;
@@ -114,12 +141,15 @@ static libsolver_status search_settings(numeric *f, const backend_options *optio
                                         backend_report *report)
 {
     const int is_matched = options->may_match && f->history.matching_helped;
+    numeric_history *h = &f->history;
     backend_options settings = *options;
     int helps = is_matched, attempts = 1;
     if (is_matched)
         use_matching(&settings);
     if (options->inertia_effort == LIBSOLVER_EFFORT_NONE)
-        settings.zero_level = 0; /* an attempt without it would have to follow */
+        settings.zero_level = 0;         /* an attempt without it would have to follow */
+    if (h->demotion == DEMOTION_IS_VAIN) /* for what was searched last */
+        h->demotion = UNKNOWN_ZEROS;
     libsolver_status status = attempt(f, &settings, report);
     if (status == TOO_MANY_DELAYS) {
         environment_log(f->plan->env,

@@ -17,7 +17,14 @@ libsolver_status NAME(cpu_choose_scaling_and_threshold)(numeric *f, const backen
  * ones are known: if so, report->uncertain becomes 0, otherwise it counts both; report->small is
  * what it was.  OUT_OF_MEMORY, CANCELLED.  _free: the memory for it. */
 libsolver_status NAME(cpu_settle_doubt)(numeric *f, backend_report *report);
+/* The same, but signs are looked at whatever counts as uncertain.  _room: memory for so many
+ * scalars, which are there until the next call; NULL: none. */
+libsolver_status NAME(cpu_settle_all)(numeric *f, backend_report *report);
+scalar *NAME(cpu_doubt_room)(numeric *f, int64_t count, backend_report *report);
 void NAME(cpu_free_doubt)(numeric *f);
+/* demote_tmpl.c: the tiny pivots of a factor in doubt become zeros, if nothing is in doubt then:
+ * report as after cpu_settle_doubt; otherwise nothing changes.  OUT_OF_MEMORY, CANCELLED. */
+libsolver_status NAME(cpu_demote)(numeric *f, backend_report *report);
 /* confirm_tmpl.c: see backend.confirm */
 libsolver_status NAME(cpu_confirm)(void *numeric, void *workspace, const backend_options *options,
                                    int steps, double tolerance, backend_report *report,
