@@ -37,11 +37,6 @@ __device__ __forceinline__ void progress_tell_read(unsigned long long *word,
 {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
 }
-/* For words that several blocks raise, in any order: at least that from now on. */
-__device__ __forceinline__ void progress_raise(unsigned *word, unsigned least)
-{
-    asm volatile("red.release.gpu.global.max.u32 [%0], %1;" ::"l"(word), "r"(least) : "memory");
-}
 /* For words that several blocks count up. */
 __device__ __forceinline__ void progress_count(unsigned *word)
 {

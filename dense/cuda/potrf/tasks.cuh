@@ -35,7 +35,7 @@ struct potrf_words {
     unsigned *ticket;
     unsigned *chain;   /* panels that it has finished */
     unsigned *inverse; /* panels whose X, L(j,j) and `grows` are there */
-    unsigned *panels;  /* of row block i: panels of it that are in the matrix */
+    unsigned *panels;  /* of row block i: panels 0, 1, ... of it that are in the matrix */
     unsigned *partial; /* [3 i + k]: tile (i,i-k) is made, k = 0, 1, 2 */
     unsigned *ready;   /* [2 i + k]: tile (i,i-k) is there for the chain, k = 0, 1 */
     unsigned *taken;   /* [2 i + k]: who makes (i,i-k) has read what (i,i-2) was */
@@ -210,12 +210,15 @@ template <typename T> struct potrf_block {
         wait_for(words.chain, (unsigned)j + 1);
         fetch(tile[0], a.kept.panel(j, a.kept.DIAGONAL));
         fetch(tile[1], a.kept.panel(j, a.kept.BELOW));
+        /* The chain has not waited for L(j+1,j-1) in the matrix.  While copies come this costs
+         * nothing. */
+        if (threadIdx.x == 0)
+            progress_wait(words.panels + j + 1, (unsigned)j);
         arrive();
         put(j + 1, j, tile[1]);
         put(j, j, tile[0]);
         __syncthreads();
-        if (threadIdx.x == 0)
-            progress_raise(words.panels + j + 1, (unsigned)j + 1);
+        tell(words.panels + j + 1, (unsigned)j + 1);
     }
     /* tile[1] := tile[1] X_j^H, when it is there; X_j to tile[2]. */
     __device__ __forceinline__ void scale_or_substitute(int j) const
@@ -304,8 +307,7 @@ template <typename T> struct potrf_block {
             wait_for(words.taken + 2 * i + 1, 1);
             put(i, j, tile[1]);
             __syncthreads();
-            if (threadIdx.x == 0) /* row i's next panel may be there before this is seen */
-                progress_raise(words.panels + i, (unsigned)j + 1);
+            tell(words.panels + i, (unsigned)j + 1);
             return;
         }
         const tile_part<T> goal = take(i, k);

@@ -150,14 +150,6 @@ void progress_tell_read(unsigned long long *word, unsigned long long value)
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-void progress_raise(unsigned *word, unsigned least)
-{
-    unsigned seen = *word;
-    while (seen < least && !__atomic_compare_exchange_n(word, &seen, least, false, __ATOMIC_RELEASE,
-                                                        __ATOMIC_RELAXED))
-        ;
-}
-
 float entry_load(const float *p)
 {
     return *p;
