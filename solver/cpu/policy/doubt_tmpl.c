@@ -408,8 +408,9 @@ static double size_of_residual(const numeric *f, const doubt *t, double *power)
 }
 
 /* Whether some entry is so small beside its row's and its column's largest that products of two
- * such ones could be all of S, and yet be taken for zero. */
-#define LEAST_ENTRY 0x1p-44
+ * such ones, or in double precision the last digits of one, could be all of S, and yet be taken for
+ * zero. */
+#define LEAST_ENTRY (sizeof(real) == sizeof(double) ? 0x1p-32 : 0x1p-44)
 static int has_tiny_entries(const numeric *f)
 {
     const pattern *a = &f->plan->a;
