@@ -59,14 +59,10 @@ static double nd_seconds(const graph *g)
 /* Whether AMD's order has shown that the graph is not more than flat. */
 static int is_flat(const choice *c)
 {
-    const graph *g = choice_graph(c);
-    double rows = 0;
     int32_t largest = 0;
     for (int32_t k = 0; k < c->amd.e.n; k++)
         largest = c->amd.e.count[k] > largest ? c->amd.e.count[k] : largest;
-    for (int32_t v = 0; v < g->n; v++)
-        rows += g->weight ? g->weight[v] : 1;
-    return largest <= pow(rows, FLAT);
+    return largest <= pow(c->g->n, FLAT);
 }
 
 static int is_worth_nd(const choice *c)

@@ -390,9 +390,12 @@ static libsolver_status accelerate(group *g, int most, double tolerance, int *st
 {
     if (*steps >= most || reopen(g, tolerance) == 0)
         return LIBSOLVER_OK;
-    for (int q = 0; q < g->c; q++)
-        for (int64_t i = q; i < (int64_t)g->f->plan->a.n * g->c && !converged(g, q); i += g->c)
+    for (int q = 0; q < g->c; q++) {
+        if (converged(g, q))
+            continue;
+        for (int64_t i = q; i < (int64_t)g->f->plan->a.n * g->c; i += g->c)
             g->w->solution[i] = g->w->best[i];
+    }
     residual(g);
     g->least_progress = INFINITY;
     for (int q = 0; q < g->c; q++) {
