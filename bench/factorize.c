@@ -10,7 +10,8 @@
  * -j: not apart. Times are medians of 15 means of 20 back-to-back factorizations of values on the
  * device (3 of 1 for large ones).  error: largest difference to the CPU's L, in units of L's
  * largest entry. ready: libsolver_refactorize by the host's clock, with values on the device or on
- * the host, for few solves and for ordinary ones.
+ * the host, and libsolver_refactorize_async of values on the device by the device's, for few solves
+ * and for ordinary ones; error: componentwise, of a refined solve after each.
  */
 #define PREC_d
 #include "base/owned_tree.h"
@@ -47,7 +48,8 @@ static double now(void)
 
 static int is_quasi_definite;
 
-static libsolver_factor *factor_of(const problem *p, libsolver_purpose purpose)
+static libsolver_factor *factor_of(const problem *p, libsolver_purpose purpose,
+                                   cudaStream_t stream)
 {
     const libsolver_matrix a = triplets_view(&p->a);
     int8_t *signs = is_quasi_definite ? signs_of(&p->a) : NULL;
@@ -57,6 +59,7 @@ static libsolver_factor *factor_of(const problem *p, libsolver_purpose purpose)
     libsolver_options_default(&o);
     o.backend = LIBSOLVER_BACKEND_GPU;
     o.purpose = purpose;
+    o.stream = stream;
     o.kind = signs ? LIBSOLVER_KIND_QUASI_DEFINITE : LIBSOLVER_KIND_SPD;
     o.expected_signs = signs;
     const libsolver_status status = libsolver_factor_matrix(&a, &o, &f);
@@ -76,7 +79,7 @@ static void factorize_on_cpu(job *j, const char *name)
     if (problem_load(name, &j->p, &f))
         must(0, name);
     must(j->p.a.type == LIBSOLVER_D, "real matrices only");
-    j->factor = factor_of(&j->p, LIBSOLVER_PURPOSE_FEW);
+    j->factor = factor_of(&j->p, LIBSOLVER_PURPOSE_FEW, NULL);
     const device_plan *plan = j->factor->analysis->plan;
     must(cpu_backend_d.create(plan->cpu, &j->cpu, &why) == LIBSOLVER_OK, why.text);
     cpu_backend_d.set_values(j->cpu, j->factor->incoming);
@@ -148,17 +151,17 @@ static double error_of(job *j)
     return error / largest;
 }
 
-/* Microseconds from one event of a stream to another. */
-static double time_of(const job *j, int calls)
+/* Microseconds of a call, from one event of the stream to another. */
+static double mean_time(const launched *work, int calls)
 {
     cudaEvent_t start, stop;
     float ms;
     CUDA(cudaEventCreate(&start));
     CUDA(cudaEventCreate(&stop));
-    CUDA(cudaEventRecord(start, j->stream));
+    CUDA(cudaEventRecord(start, work->stream));
     for (int c = 0; c < calls; c++)
-        launch(j);
-    CUDA(cudaEventRecord(stop, j->stream));
+        work->launch(work->user);
+    CUDA(cudaEventRecord(stop, work->stream));
     CUDA(cudaEventSynchronize(stop));
     CUDA(cudaEventElapsedTime(&ms, start, stop));
     CUDA(cudaEventDestroy(start));
@@ -166,14 +169,21 @@ static double time_of(const job *j, int calls)
     return 1e3 * (double)ms / calls;
 }
 
-static double factorization_time(const job *j)
+/* The median of 15 means of 20 back-to-back calls, or 3 of 1 of long ones. */
+static double median_time(const launched *work)
 {
-    const int large = time_of(j, 1) > 20e3, repeats = large ? 3 : 15;
+    const int large = mean_time(work, 1) > 20e3, repeats = large ? 3 : 15;
     double times[15];
     for (int r = 0; r < repeats; r++)
-        times[r] = time_of(j, large ? 1 : 20);
+        times[r] = mean_time(work, large ? 1 : 20);
     qsort(times, (size_t)repeats, sizeof times[0], ascending);
     return times[repeats / 2];
+}
+
+static double factorization_time(const job *j)
+{
+    const launched work = {j->stream, launch, j};
+    return median_time(&work);
 }
 
 /* The critical path: from the task that ended last, each time to the one that ended last of those
@@ -325,26 +335,81 @@ static double ready_time(libsolver_factor *f, const libsolver_matrix *a)
     return 1e3 * times[count / 2];
 }
 
+typedef struct without_wait {
+    libsolver_factor *f;
+    const libsolver_matrix *a;
+    libsolver_status *status; /* in device memory */
+} without_wait;
+
+static void refactorize_async(const void *call_)
+{
+    const without_wait *call = call_;
+    must(libsolver_refactorize_async(call->f, call->a, call->status) == LIBSOLVER_OK,
+         libsolver_factor_message(call->f));
+}
+
+/* Milliseconds of one that nobody waits for, by the stream; the last one's status is looked at. */
+static double async_time(libsolver_factor *f, const libsolver_matrix *there, cudaStream_t stream)
+{
+    libsolver_status status = LIBSOLVER_CUDA;
+    const without_wait call = {f, there, to_device(&status, sizeof status)};
+    const launched work = {stream, refactorize_async, &call};
+    refactorize_async(&call);
+    const double us = median_time(&work);
+    CUDA(cudaMemcpy(&status, call.status, sizeof status, cudaMemcpyDeviceToHost));
+    must(status == LIBSOLVER_OK, "a factor without a wait is not there");
+    CUDA(cudaFree(call.status));
+    return 1e-3 * us;
+}
+
+/* Of a refined solve, componentwise. */
+static double solve_error(libsolver_factor *f, const triplets *a)
+{
+    double *b = malloc(sizeof(double) * (size_t)a->n), *x = malloc(sizeof(double) * (size_t)a->n);
+    must(b && x, "no memory");
+    for (int32_t i = 0; i < a->n; i++)
+        b[i] = 1 + i % 7;
+    libsolver_vectors vb = {.values = b,
+                            .rows = a->n,
+                            .columns = 1,
+                            .ld = a->n,
+                            .type = LIBSOLVER_D,
+                            .layout = LIBSOLVER_COLUMN_MAJOR},
+                      vx = vb;
+    vx.values = x;
+    must(libsolver_solve(f, &vb, &vx) == LIBSOLVER_OK, libsolver_factor_message(f));
+    const double error = componentwise_error(a, 1, b, x);
+    free(b);
+    free(x);
+    return error;
+}
+
 static void print_ready(const problem *p)
 {
     const libsolver_matrix a = triplets_view(&p->a);
     libsolver_matrix there = a;
     there.pointers = there.indices = NULL;
     libsolver_matrix here = there;
+    cudaStream_t stream;
+    CUDA(cudaStreamCreate(&stream));
     there.values = to_device(a.values, sizeof(double) * (size_t)a.nnz);
     there.place = LIBSOLVER_DEVICE;
     printf("  ready, ms:");
     for (int few = 1; few >= 0; few--) {
-        libsolver_factor *f = factor_of(p, few ? LIBSOLVER_PURPOSE_FEW : LIBSOLVER_PURPOSE_DEFAULT);
+        libsolver_factor *f =
+            factor_of(p, few ? LIBSOLVER_PURPOSE_FEW : LIBSOLVER_PURPOSE_DEFAULT, stream);
         libsolver_factor_info info;
         libsolver_info(f, &info);
         must(info.backend_factorize == LIBSOLVER_BACKEND_GPU, "it was factorized on the CPU");
-        const double on_device = ready_time(f, &there), on_host = ready_time(f, &here);
-        printf(" %s solves %.3f (values on the host %.3f)%s", few ? "few" : "ordinary", on_device,
-               on_host, few ? "," : "\n");
+        const double on_host = ready_time(f, &here), on_device = ready_time(f, &there),
+                     error = solve_error(f, &p->a), async = async_time(f, &there, stream);
+        printf(" %s solves %.3f (values on the host %.3f, without a wait %.3f; errors %.0e, %.0e)%s",
+               few ? "few" : "ordinary", on_device, on_host, async, error, solve_error(f, &p->a),
+               few ? "," : "\n");
         libsolver_factor_free(f);
     }
     CUDA(cudaFree((void *)there.values));
+    CUDA(cudaStreamDestroy(stream));
 }
 
 /* Times for each crowd, and in it for three bucket parts. */
