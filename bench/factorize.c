@@ -48,8 +48,7 @@ static double now(void)
 
 static int is_quasi_definite;
 
-static libsolver_factor *factor_of(const problem *p, libsolver_purpose purpose,
-                                   cudaStream_t stream)
+static libsolver_factor *factor_of(const problem *p, libsolver_purpose purpose, cudaStream_t stream)
 {
     const libsolver_matrix a = triplets_view(&p->a);
     int8_t *signs = is_quasi_definite ? signs_of(&p->a) : NULL;
@@ -403,9 +402,10 @@ static void print_ready(const problem *p)
         must(info.backend_factorize == LIBSOLVER_BACKEND_GPU, "it was factorized on the CPU");
         const double on_host = ready_time(f, &here), on_device = ready_time(f, &there),
                      error = solve_error(f, &p->a), async = async_time(f, &there, stream);
-        printf(" %s solves %.3f (values on the host %.3f, without a wait %.3f; errors %.0e, %.0e)%s",
-               few ? "few" : "ordinary", on_device, on_host, async, error, solve_error(f, &p->a),
-               few ? "," : "\n");
+        printf(
+            " %s solves %.3f (values on the host %.3f, without a wait %.3f; errors %.0e, %.0e)%s",
+            few ? "few" : "ordinary", on_device, on_host, async, error, solve_error(f, &p->a),
+            few ? "," : "\n");
         libsolver_factor_free(f);
     }
     CUDA(cudaFree((void *)there.values));

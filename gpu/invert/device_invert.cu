@@ -88,16 +88,17 @@ __global__ void __launch_bounds__(256) invert_begin_kernel(unsigned *word, int32
         word[q] = 0;
 }
 
-template <typename T, int SHARE, bool ROOT>
+template <typename T, int SHARE, bool ROOT = false, int WARPS = SMALL_WARPS>
 static void launch_small(launches *l, const invert_arguments<T> &a, const small_groups &of,
                          int32_t *first)
 {
-    const int areas = ROOT ? 3 : 1; /* roots have three squares */
+    constexpr int AREAS = ROOT ? 3 : 1, TEAMS = SMALL_WARPS / WARPS; /* roots have three squares */
+    const int bytes = small_shape<T, WARPS>::bytes(AREAS * of.scalars, of.columns);
     if (of.count == 0)
         return;
-    l->add(invert_small_kernel<T, SHARE, ROOT>,
-           {of.count, SMALL_THREADS, small_shape<T>::bytes(areas * of.scalars, of.columns)}, a,
-           *first, l->follows);
+    l->add(invert_small_kernel<T, SHARE, ROOT, WARPS>,
+           {(of.count + TEAMS - 1) / TEAMS, SMALL_THREADS, TEAMS * bytes}, a, *first, of.count,
+           bytes, l->follows);
     l->follows = false; /* that one lets the next begin when it has seen what the first did */
     *first += of.count;
 }
@@ -110,8 +111,11 @@ static void launch_tasks(launches *l, const invert_arguments<T> &a, const invert
     l->add(invert_tasks_kernel<T>,
            {batch.count < room ? batch.count : room, STRIP_THREADS, task_shape<T>::BYTES}, a, batch,
            number, l->follows || number > 0);
+    l->follows = false;
 }
 
+/* Tiles first, for chains of products are what the end waits for: small groups fill multiprocessors
+ * whose blocks have no more tasks. */
 template <typename T>
 static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
                               const invert_arguments<T> &a, int32_t words)
@@ -124,12 +128,13 @@ static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
           words);
     if (!a.cholesky && p->n > 0)
         l.add(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, a);
-    launch_small<T, 2, false>(&l, a, p->of_class[0], &first);
-    launch_small<T, 4, false>(&l, a, p->of_class[1], &first);
-    launch_small<T, SMALL_MOST_SHARE, false>(&l, a, p->of_class[2], &first);
-    launch_small<T, SMALL_MOST_SHARE, true>(&l, a, p->small_roots, &first);
     for (int32_t q = 0; q < p->batches; q++)
         launch_tasks(&l, a, p->batch[q], q, multiprocessors);
+    launch_small<T, 1, false, 1>(&l, a, p->of_class[0], &first);
+    launch_small<T, 2>(&l, a, p->of_class[1], &first);
+    launch_small<T, 4>(&l, a, p->of_class[2], &first);
+    launch_small<T, SMALL_MOST_SHARE>(&l, a, p->of_class[3], &first);
+    launch_small<T, SMALL_MOST_SHARE, true>(&l, a, p->small_roots, &first);
     return l.error;
 }
 

@@ -15,8 +15,9 @@
  *     x: tiles of [M; W], in the values of the program; in the workspace for a root, of which only
  *        G is stored, and for a group of middle size, whose tiles in the values are no squares
  *
- * Diagonal blocks of two strips are inverted in shared memory; then diagonal blocks of twice the
- * size, again and again, by
+ * A group of one or two strips is inverted in shared memory as a whole, if it fits there.  Of
+ * others diagonal blocks of two strips are; then diagonal blocks of twice the size, again and
+ * again, by
  *     T = L21 X11,   X21 = -X22 T;
  * then W = -L_R M, and G = M^T D^-1 M of roots.  Every sum has a fixed order.
  *
@@ -89,6 +90,8 @@ enum { PRODUCT_ITEM_ROWS = 4, PRODUCT_ITEM_COLUMNS = 2 }; /* most of an item */
 
 /* What a block of threads does at a time, of one tiled group: strip, item or parts `number`. */
 typedef enum invert_step {
+    INVERT_WHOLE,     /* all of M and W of a group that invert_is_whole, and its growth; number: its
+                         first strip */
     INVERT_GATHER,    /* l := [L_K; L_R], in the columns of a part of a strip, INVERT_STRIP_PARTS of
                          which make one: number is that of the part */
     INVERT_DIAGONAL,  /* diagonal block of this strip and the next one */
@@ -115,12 +118,21 @@ typedef struct invert_batch {
     int32_t first, count;
 } invert_batch;
 
+/* Whether a tiled group is inverted by one task, in shared memory: limits of strips, of tiles below
+ * each other, and of scalars. */
+enum { INVERT_WHOLE_STRIPS = 2, INVERT_WHOLE_ROWS = 8, INVERT_WHOLE_SCALARS = 11000 };
+static inline int invert_is_whole(const tiled_group *g)
+{
+    return g->root < 0 && g->nb <= INVERT_WHOLE_STRIPS && g->tile_rows <= INVERT_WHOLE_ROWS &&
+           g->k * SQUARE * g->tile_rows <= INVERT_WHOLE_SCALARS;
+}
+
 /* Small groups that are not roots with G come in classes by the leading dimensions of their tiles,
- * which are k + r, rounded up: */
-enum { SMALL_CLASSES = 3 };
+ * which are k + r, rounded up.  Those of the first class are inverted by a warp each. */
+enum { SMALL_CLASSES = 4 };
 static inline int small_class_rows(int c) /* at most so many in class c */
 {
-    return c == 0 ? 64 : c == 1 ? 128 : 256;
+    return 32 << c;
 }
 
 /* Number of tile (a, b) among the tiles of a group with nb strips. */

@@ -131,22 +131,20 @@ template <typename T, int KIND_G> struct product_operands {
     {
         return right + tile_number(nb, c, item.column + q) * SQUARE_AREA;
     }
-    /* One thread: the tiles of strip c on their way. */
+    /* One warp: the tiles of strip c on their way, one by each lane.  One after the other by a
+     * thread, finding them took as long as multiplying them. */
     __device__ __forceinline__ void fetch(int c, T *stage, uint64_t *full) const
     {
-        int tiles = 0;
-        for (int p = 0; p < item.rows; p++)
-            tiles += has_left(p, c);
-        for (int q = 0; q < item.columns; q++)
-            tiles += has_right(q, c);
-        inbox_expect(full, (unsigned)(tiles * shape::TILE_BYTES));
-        for (int p = 0; p < item.rows; p++)
-            if (has_left(p, c))
-                inbox_copy(stage + p * SQUARE_AREA, left_at(p, c), shape::TILE_BYTES, full);
-        for (int q = 0; q < item.columns; q++)
-            if (has_right(q, c))
-                inbox_copy(stage + (item.rows + q) * SQUARE_AREA, right_at(q, c), shape::TILE_BYTES,
-                           full);
+        const int lane = threadIdx.x % 32, q = lane - item.rows;
+        const bool is_left = lane < item.rows,
+                   wanted = is_left ? has_left(lane, c) : has_right(q, c);
+        const int tiles = __popc(__ballot_sync(~0u, wanted));
+        if (lane == 0)
+            inbox_expect(full, (unsigned)(tiles * shape::TILE_BYTES));
+        __syncwarp();
+        if (wanted)
+            inbox_copy(stage + lane * SQUARE_AREA, is_left ? left_at(lane, c) : right_at(q, c),
+                       shape::TILE_BYTES, full);
     }
 };
 
@@ -170,7 +168,8 @@ template <typename T> struct product_room {
     }
 };
 
-/* The sum of an item; each warp ends with its tile, and the stages are free. */
+/* The sum of an item; each warp ends with its tile, and the stages are free.  The last warp
+ * fetches: it has no tile where an item has few rows, which is where others wait for it. */
 template <int KIND_G, typename T>
 __device__ __forceinline__ void product_multiply(item_sum<T> &sum,
                                                  const product_operands<T, KIND_G> &o,
@@ -179,7 +178,8 @@ __device__ __forceinline__ void product_multiply(item_sum<T> &sum,
     const int warp = threadIdx.x / 32, q = warp % 2, p = warp / 2, steps = o.item.to - o.item.from,
               tiles = o.item.rows + o.item.columns, room_for = product_shape<T>::TILES / tiles,
               stages = room_for < PRODUCT_STAGES ? room_for : PRODUCT_STAGES;
-    if (threadIdx.x == 0) {
+    const bool fetches = warp == STRIP_WARPS - 1;
+    if (fetches) {
         copies_follow();
         for (int s = 0; s < stages && s < steps; s++)
             o.fetch(o.item.from + s, room.stage + s * tiles * SQUARE_AREA, room.full + s);
@@ -195,7 +195,7 @@ __device__ __forceinline__ void product_multiply(item_sum<T> &sum,
             multiply_squares<KIND_G>(sum, here + p * SQUARE_AREA,
                                      here + (o.item.rows + q) * SQUARE_AREA, conjugate);
         __syncthreads();
-        if (threadIdx.x == 0 && step + stages < steps)
+        if (fetches && step + stages < steps)
             o.fetch(c + stages, here, room.full + at);
     }
 }

@@ -1,8 +1,11 @@
-/* gpu/invert/small.cuh: block scope: inverses of groups that fit in shared memory
- * SPDX-License-Identifier: BSD-3-Clause */
+/* gpu/invert/small.cuh: block or warp scope: inverses of groups that fit in shared memory
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * WARPS: of the team that inverts a group, a warp or all of a block's. */
 #ifndef GPU_INVERT_SMALL_CUH
 #define GPU_INVERT_SMALL_CUH
 
+#include "dense/cuda/device/cholesky.cuh"
 #include "gpu/device/waits.cuh"
 #include "gpu/invert/arguments.cuh"
 
@@ -21,7 +24,34 @@ constexpr int small_blocks_each(int share)
     return share <= 2 ? 8 : share <= 4 ? 6 : 4;
 }
 /* Columns that a warp has in its registers. */
-template <typename T> constexpr int SMALL_COLUMNS = sizeof(T) == 16 ? 2 : 4;
+template <typename T, int SHARE>
+constexpr int SMALL_COLUMNS = (SHARE == 1 ? 2 : 1) * (sizeof(T) == 16 ? 2 : 4);
+
+/* A group whose [L_K; L_R] is k columns of m rows in shared memory.  The pivot of column c is in
+ * row c; those from column `first` on in rows from SQUARE on: see invert_whole. */
+struct shared_group {
+    int k, m, first, column_start;
+
+    __device__ __forceinline__ int row_of(int c) const
+    {
+        return c < first ? c : SQUARE + c - first;
+    }
+    /* Rows up to the last pivot's. */
+    __device__ __forceinline__ int pivot_rows() const { return row_of(k - 1) + 1; }
+    __device__ __forceinline__ bool is_pivot_row(int row) const
+    {
+        return row < first || (row >= SQUARE && row < pivot_rows());
+    }
+    /* The first column whose row is in block `block` of 32, and one past the last. */
+    __device__ __forceinline__ int block_begin(int block) const
+    {
+        return block > 0 ? first + SQUARE * (block - 1) : 0;
+    }
+    __device__ __forceinline__ int block_end(int block) const
+    {
+        return min(k, first + SQUARE * block);
+    }
+};
 
 /* Where a column of L lies: entries q of the piece, from < q < rows, behind its diagonal entry. */
 struct small_column {
@@ -30,60 +60,63 @@ struct small_column {
 };
 
 /* Shared memory: columns of L in the panels; L, of roots with G also M and D^-1 M; by columns
- * 1/L(c,c), |L(c,c)|, sums of |M|, their parts, places of rows. */
-template <typename T> struct small_shape {
-    static constexpr int bytes(int scalars, int columns)
+ * 1/L(c,c) and |L(c,c)|; by rows sums of |M|, their parts, and where they go in the tile. */
+template <typename T, int WARPS> struct small_shape {
+    /* columns: pivot_rows() */
+    __host__ __device__ static constexpr int bytes(int scalars, int columns)
     {
-        return (columns + 1) / 2 * 2 * (int)sizeof(small_column) +
-               (scalars + columns) * (int)sizeof(T) +
-               columns * ((2 + SMALL_WARPS) * (int)sizeof(real_of<T>) + (int)sizeof(int));
+        return ((columns + 1) / 2 * 2 * (int)sizeof(small_column) +
+                (scalars + columns) * (int)sizeof(T) +
+                columns * ((2 + WARPS) * (int)sizeof(real_of<T>) + (int)sizeof(int)) + 15) /
+               16 * 16;
     }
 };
 
-template <typename T> struct small_parts {
+template <typename T, int WARPS> struct small_parts {
     small_column *column;
     T *l, *m, *y, *reciprocal;
     real_of<T> *diagonal, *sum, *part;
     int *place;
 
-    __device__ __forceinline__ small_parts(char *shared, const small_group &s, bool root)
+    __device__ __forceinline__ small_parts(char *shared, const shared_group &s, bool root)
     {
-        const int area = s.k * (s.k + s.r);
+        const int area = s.k * s.m, rows = s.pivot_rows();
         column = reinterpret_cast<small_column *>(shared);
-        l = reinterpret_cast<T *>(column + (s.k + 1) / 2 * 2);
+        l = reinterpret_cast<T *>(column + (rows + 1) / 2 * 2);
         m = l + area;
         y = m + area;
         reciprocal = root ? y + area : m;
-        diagonal = reinterpret_cast<real_of<T> *>(reciprocal + s.k);
-        sum = diagonal + s.k;
-        part = sum + s.k;
-        place = reinterpret_cast<int *>(part + SMALL_WARPS * s.k);
+        diagonal = reinterpret_cast<real_of<T> *>(reciprocal + rows);
+        sum = diagonal + rows;
+        part = sum + rows;
+        place = reinterpret_cast<int *>(part + WARPS * rows);
     }
 };
 
 /* l := [L_K; L_R] but for its diagonal, which is zero there.  Ends with a barrier. */
-template <typename T>
-__device__ __forceinline__ void small_gather(const invert_arguments<T> &a, const small_group &s,
-                                             const small_parts<T> &p, bool root)
+template <int WARPS, typename T>
+__device__ __forceinline__ void small_gather(const invert_arguments<T> &a, const shared_group &s,
+                                             const small_parts<T, WARPS> &p, bool root)
 {
-    constexpr int AHEAD = 4; /* columns of a warp that are on their way */
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, m = s.k + s.r;
-    for (int c = threadIdx.x; c < s.k; c += SMALL_THREADS) {
+    using team = front_team<WARPS>;
+    constexpr int AHEAD = WARPS == 1 ? 8 : 4; /* columns of a warp that are on their way */
+    const int warp = team::warp(), lane = threadIdx.x % 32;
+    for (int c = team::rank(); c < s.k; c += team::THREADS) {
         const invert_piece piece = a.piece[a.column_piece[s.column_start + c]];
         const int j = c - piece.column;
         p.column[c] = {piece.panel + (int64_t)j * piece.ld, piece.map, j, piece.rows};
-        p.place[root ? c : a.z_row[s.column_start + c]] = c;
+        p.place[root ? c : s.row_of(a.z_row[s.column_start + c])] = s.row_of(c);
     }
-    for (int q = threadIdx.x; q < m * s.k; q += SMALL_THREADS)
+    for (int q = team::rank(); q < s.m * s.k; q += team::THREADS)
         p.l[q] = T{};
-    __syncthreads();
-    for (int c0 = warp; c0 < s.k; c0 += AHEAD * SMALL_WARPS)
-        for (int row0 = 0; row0 < m; row0 += 32) {
+    team::sync();
+    for (int c0 = warp; c0 < s.k; c0 += AHEAD * WARPS)
+        for (int row0 = 0; row0 < s.m; row0 += 32) {
             T v[AHEAD] = {};
             int row[AHEAD];
 #pragma unroll
             for (int q = 0; q < AHEAD; q++) {
-                const int c = c0 + q * SMALL_WARPS;
+                const int c = c0 + q * WARPS;
                 row[q] = -1;
                 if (c >= s.k)
                     continue;
@@ -96,9 +129,9 @@ __device__ __forceinline__ void small_gather(const invert_arguments<T> &a, const
             }
 #pragma unroll
             for (int q = 0; q < AHEAD; q++) {
-                const int c = c0 + q * SMALL_WARPS;
+                const int c = c0 + q * WARPS;
                 if (row[q] >= 0 && row0 + lane > 0)
-                    p.l[row[q] + c * m] = v[q];
+                    p.l[row[q] + c * s.m] = v[q];
                 else if (row[q] >= 0) {
                     const T d = a.cholesky ? v[q] : from_real<T>(1);
                     p.reciprocal[c] = divide(from_real<T>(1), d);
@@ -106,49 +139,79 @@ __device__ __forceinline__ void small_gather(const invert_arguments<T> &a, const
                 }
             }
         }
-    __syncthreads();
+    team::sync();
 }
 
 /* Columns c0, c0 + 1, ... of [M; W] = inv([L_K 0; L_R I]): column by column of L, x := inv x from x
  * = unit vectors. */
-template <int SHARE, typename T>
-__device__ __forceinline__ void small_columns(const small_group &s, const small_parts<T> &p, int c0,
-                                              T (&x)[SMALL_COLUMNS<T>][SHARE])
+template <int SHARE, int WARPS, typename T>
+__device__ __forceinline__ void small_columns(const shared_group &s, const small_parts<T, WARPS> &p,
+                                              int c0, T (&x)[SMALL_COLUMNS<T, SHARE>][SHARE])
 {
-    const int lane = threadIdx.x % 32, m = s.k + s.r;
+    constexpr int COLUMNS = SMALL_COLUMNS<T, SHARE>;
+    const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int n = 0; n < SMALL_COLUMNS<T>; n++)
+    for (int n = 0; n < COLUMNS; n++)
 #pragma unroll
         for (int q = 0; q < SHARE; q++)
-            x[n][q] = from_real<T>(32 * q + lane == c0 + n);
+            x[n][q] = from_real<T>(c0 + n < s.k && 32 * q + lane == s.row_of(c0 + n));
 #pragma unroll
-    for (int block = 0; block < small_pivots(SHARE); block++)
-        for (int at = c0 > 32 * block ? c0 - 32 * block : 0; at < 32 && 32 * block + at < s.k;
-             at++) {
-            const int c = 32 * block + at;
+    for (int block = 0; block < small_pivots(SHARE); block++) {
+        const int begin = s.block_begin(block), end = s.block_end(block);
+        for (int c = max(c0, begin); c < end; c++) {
+            const int at = c - begin; /* the lane that has its row */
             const T reciprocal = p.reciprocal[c];
-            T pivot[SMALL_COLUMNS<T>];
+            T pivot[COLUMNS];
 #pragma unroll
-            for (int n = 0; n < SMALL_COLUMNS<T>; n++)
+            for (int n = 0; n < COLUMNS; n++)
                 pivot[n] = multiply(shuffle(x[n][block], at), reciprocal);
 #pragma unroll
             for (int q = block; q < SHARE; q++)
-                if (32 * q < m) {
-                    const T l = 32 * q + lane < m ? p.l[32 * q + lane + c * m] : T{};
+                if (32 * q < s.m) {
+                    const T l = 32 * q + lane < s.m ? p.l[32 * q + lane + c * s.m] : T{};
 #pragma unroll
-                    for (int n = 0; n < SMALL_COLUMNS<T>; n++)
+                    for (int n = 0; n < COLUMNS; n++)
                         x[n][q] = multiply_add(x[n][q], -l, pivot[n]);
                 }
 #pragma unroll
-            for (int n = 0; n < SMALL_COLUMNS<T>; n++)
+            for (int n = 0; n < COLUMNS; n++)
                 x[n][block] = lane == at ? pivot[n] : x[n][block];
         }
+    }
+}
+
+/* All columns, some at a time by each warp, which calls take(c, x) for each; sums of |M|. */
+template <int SHARE, int WARPS, typename T, typename Take>
+__device__ __forceinline__ void small_invert(const shared_group &s, const small_parts<T, WARPS> &p,
+                                             Take &&take)
+{
+    constexpr int COLUMNS = SMALL_COLUMNS<T, SHARE>;
+    const int warp = front_team<WARPS>::warp(), lane = threadIdx.x % 32, rows = s.pivot_rows();
+    real_of<T> sum[small_pivots(SHARE)] = {};
+    for (int c0 = warp * COLUMNS; c0 < s.k; c0 += WARPS * COLUMNS) {
+        T x[COLUMNS][SHARE];
+        small_columns<SHARE, WARPS>(s, p, c0, x);
+#pragma unroll
+        for (int n = 0; n < COLUMNS; n++) {
+            if (c0 + n >= s.k)
+                continue;
+#pragma unroll
+            for (int q = 0; q < small_pivots(SHARE); q++)
+                sum[q] += modulus(x[n][q]);
+            take(c0 + n, x[n]);
+        }
+    }
+#pragma unroll
+    for (int q = 0; q < small_pivots(SHARE); q++)
+        if (32 * q + lane < rows)
+            p.part[warp * rows + 32 * q + lane] = sum[q];
 }
 
 /* Column c of the tile, rows of M in their order and zeros after the last. */
-template <int SHARE, typename T>
+template <int SHARE, int WARPS, typename T>
 __device__ __forceinline__ void small_store(const invert_arguments<T> &a, const small_group &s,
-                                            const small_parts<T> &p, int c, const T (&x)[SHARE])
+                                            const small_parts<T, WARPS> &p, int c,
+                                            const T (&x)[SHARE])
 {
     T *to = a.values + s.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)c * s.ld;
     const int lane = threadIdx.x % 32, m = s.k + s.r;
@@ -160,48 +223,53 @@ __device__ __forceinline__ void small_store(const invert_arguments<T> &a, const 
     }
 }
 
-/* The greatest of a block's values, a NaN stays; valid in thread 0.  Two barriers. */
-__device__ __forceinline__ double worst_of_block(double mine)
+/* The greatest of a team's values, a NaN stays; valid in its first thread.  Two barriers. */
+template <int WARPS> __device__ __forceinline__ double worst_of_team(double mine)
 {
-    __shared__ double of_warp[SMALL_WARPS];
     mine = worst_of_warp(mine);
-    __syncthreads(); /* what was there before has been read */
-    if (threadIdx.x % 32 == 0)
-        of_warp[threadIdx.x / 32] = mine;
-    __syncthreads();
-    for (int w = 1; w < SMALL_WARPS; w++)
-        mine = worse_growth(mine, of_warp[w]);
+    if constexpr (WARPS > 1) {
+        __shared__ double of_warp[WARPS];
+        __syncthreads(); /* what was there before has been read */
+        if (threadIdx.x % 32 == 0)
+            of_warp[threadIdx.x / 32] = mine;
+        __syncthreads();
+        for (int w = 1; w < WARPS; w++)
+            mine = worse_growth(mine, of_warp[w]);
+    }
     return mine;
 }
 
-/* The largest row sum of |L_K| |M|, valid in thread 0. */
-template <typename T>
-__device__ __forceinline__ double small_growth(const small_group &s, const small_parts<T> &p)
+/* The largest row sum of |L_K| |M|, valid in the team's first thread. */
+template <int WARPS, typename T>
+__device__ __forceinline__ double small_growth(const shared_group &s,
+                                               const small_parts<T, WARPS> &p)
 {
+    using team = front_team<WARPS>;
     using R = real_of<T>;
-    const int m = s.k + s.r;
-    __syncthreads();
-    if (threadIdx.x < s.k) {
-        R sum = p.part[threadIdx.x];
-        for (int w = 1; w < SMALL_WARPS; w++)
-            sum += p.part[w * s.k + threadIdx.x];
-        p.sum[threadIdx.x] = sum;
+    const int rows = s.pivot_rows();
+    team::sync();
+    for (int row = team::rank(); row < rows; row += team::THREADS) {
+        R sum = p.part[row];
+        for (int w = 1; w < WARPS; w++)
+            sum += p.part[w * rows + row];
+        p.sum[row] = sum;
     }
-    __syncthreads();
+    team::sync();
     double mine = 0;
-    if (threadIdx.x < s.k) {
-        R product = p.diagonal[threadIdx.x] * p.sum[threadIdx.x];
-        for (int c = 0; c < (int)threadIdx.x; c++)
-            product += modulus(p.l[threadIdx.x + c * m]) * p.sum[c];
-        mine = (double)product;
+    for (int own = team::rank(); own < s.k; own += team::THREADS) {
+        const int row = s.row_of(own);
+        R product = p.diagonal[own] * p.sum[row];
+        for (int c = 0; c < own; c++)
+            product += modulus(p.l[row + c * s.m]) * p.sum[s.row_of(c)];
+        mine = worse_growth(mine, (double)product);
     }
-    return worst_of_block(mine);
+    return worst_of_team<WARPS>(mine);
 }
 
 /* G := M^T D^-1 M of a root.  Ends with a barrier. */
 template <typename T>
 __device__ __forceinline__ void small_root(const invert_arguments<T> &a, const small_group &s,
-                                           const small_parts<T> &p)
+                                           const small_parts<T, SMALL_WARPS> &p)
 {
     const int k = s.k;
     for (int q = threadIdx.x; q < k * k; q += SMALL_THREADS) {
@@ -231,7 +299,8 @@ __device__ __forceinline__ void small_root(const invert_arguments<T> &a, const s
 /* The largest row sum of |L_K| |D| |L_K^T| |G|, valid in thread 0. */
 template <typename T>
 __device__ __forceinline__ double small_root_growth(const invert_arguments<T> &a,
-                                                    const small_group &s, const small_parts<T> &p)
+                                                    const small_group &s,
+                                                    const small_parts<T, SMALL_WARPS> &p)
 {
     using R = real_of<T>;
     const int k = s.k, c = threadIdx.x;
@@ -260,59 +329,61 @@ __device__ __forceinline__ double small_root_growth(const invert_arguments<T> &a
         for (int j = 0; j < c; j++)
             product += modulus(p.l[c + j * k]) * z[j];
     }
-    return worst_of_block((double)product);
+    return worst_of_team<SMALL_WARPS>((double)product);
 }
 
-/* One block a group, from `first` on, of at most 32 SHARE rows.  ROOT: roots whose G is stored.
- * follows: what the kernel before did is wanted here; otherwise that one lets the next one begin
- * only when what both read is there, and they run side by side. */
-template <typename T, int SHARE, bool ROOT>
-__global__ void __launch_bounds__(SMALL_THREADS, small_blocks_each(SHARE))
-    invert_small_kernel(const __grid_constant__ invert_arguments<T> a, int32_t first, bool follows)
+/* Small group `number`. */
+template <int SHARE, bool ROOT, int WARPS, typename T>
+__device__ __forceinline__ void invert_small(const invert_arguments<T> &a, int number, char *shared)
 {
-    extern __shared__ __align__(128) char shared[];
-    if (follows)
-        wait_for_grid_before();
-    let_next_grid_begin();
-    const small_group s = a.small[first + blockIdx.x];
-    const small_parts<T> p(shared, s, ROOT);
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const small_group g = a.small[number];
+    const shared_group s = {g.k, g.k + g.r, SQUARE, g.column_start};
+    const small_parts<T, WARPS> p(shared, s, ROOT);
+    const int lane = threadIdx.x % 32;
+    const bool tells = front_team<WARPS>::rank() == 0;
     small_gather(a, s, p, ROOT);
-    real_of<T> sum[small_pivots(SHARE)] = {};
-    for (int c0 = warp * SMALL_COLUMNS<T>; c0 < s.k; c0 += SMALL_WARPS * SMALL_COLUMNS<T>) {
-        T x[SMALL_COLUMNS<T>][SHARE];
-        small_columns(s, p, c0, x);
+    small_invert<SHARE>(s, p, [&](int c, const T(&x)[SHARE]) {
+        if constexpr (ROOT) {
 #pragma unroll
-        for (int n = 0; n < SMALL_COLUMNS<T>; n++) {
-            if (c0 + n >= s.k)
-                continue;
-#pragma unroll
-            for (int q = 0; q < small_pivots(SHARE); q++) {
-                sum[q] += modulus(x[n][q]);
-                if (ROOT && 32 * q + lane < s.k)
-                    p.m[32 * q + lane + (c0 + n) * s.k] = x[n][q];
-            }
-            if (!ROOT)
-                small_store(a, s, p, c0 + n, x[n]);
-        }
-    }
-#pragma unroll
-    for (int q = 0; q < small_pivots(SHARE); q++)
-        if (32 * q + lane < s.k)
-            p.part[warp * s.k + 32 * q + lane] = sum[q];
+            for (int q = 0; q < small_pivots(SHARE); q++)
+                if (32 * q + lane < s.k)
+                    p.m[32 * q + lane + c * s.k] = x[q];
+        } else
+            small_store(a, g, p, c, x);
+    });
     const double growth = small_growth(s, p);
-    if (threadIdx.x == 0) {
-        a.growth[first + blockIdx.x] = growth;
+    if (tells) {
+        a.growth[number] = growth;
         gather_growth(&a.gathered->of_group, growth);
     }
-    if (ROOT) {
-        small_root(a, s, p);
-        const double root_growth = small_root_growth(a, s, p);
-        if (threadIdx.x == 0) {
-            a.root_growth[first + blockIdx.x] = root_growth;
+    if constexpr (ROOT) {
+        small_root(a, g, p);
+        const double root_growth = small_root_growth(a, g, p);
+        if (tells) {
+            a.root_growth[number] = root_growth;
             gather_growth(&a.gathered->of_root, root_growth);
         }
     }
+}
+
+/* Small groups from `first` on, of at most 32 SHARE rows, one for each team, to each of which
+ * `bytes` of shared memory belong.  ROOT: roots whose G is stored.  follows: what the kernel before
+ * did is wanted here; otherwise that one lets the next one begin only when what both read is there,
+ * and they run side by side. */
+template <typename T, int SHARE, bool ROOT, int WARPS>
+__global__ void __launch_bounds__(SMALL_THREADS, small_blocks_each(SHARE))
+    invert_small_kernel(const __grid_constant__ invert_arguments<T> a, int32_t first, int32_t count,
+                        int32_t bytes, bool follows)
+{
+    static_assert(!ROOT || WARPS == SMALL_WARPS, "roots are inverted by blocks");
+    extern __shared__ __align__(128) char shared[];
+    constexpr int TEAMS = SMALL_WARPS / WARPS;
+    const int team = (int)threadIdx.x / 32 / WARPS, number = (int)(blockIdx.x * TEAMS) + team;
+    if (follows)
+        wait_for_grid_before();
+    let_next_grid_begin();
+    if (number < count)
+        invert_small<SHARE, ROOT, WARPS>(a, first + number, shared + team * bytes);
     if (!follows)
         wait_for_grid_before(); /* what follows this one follows that one too */
 }

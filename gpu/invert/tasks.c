@@ -8,8 +8,10 @@
 #include "base/heap.h"
 
 /* Measured on an H100, nanoseconds: a task of each kind but products; what a product takes beside
- * its sums, and a sum over a strip. */
+ * its sums, and a sum over a strip; of a whole group, a column of a tile's rows. */
 enum {
+    WHOLE_NS = 6000,
+    WHOLE_COLUMN_NS = 40,
     GATHER_NS = 5000,
     GATHER_TILE_NS = 70,
     DIAGONAL_NS = 5000,
@@ -158,8 +160,25 @@ static void add_gram(group_tasks *t)
             add_item_at(t, PRODUCT_G, row, rows, nb, column, row);
 }
 
-/* The tasks of group q. */
-static void add_group(group_tasks *t)
+static void add_packs(group_tasks *t)
+{
+    const tiled_group *g = t->group + t->q;
+    for (int32_t part = 0; part < g->parts; part += INVERT_PARTS)
+        add_task(t, INVERT_PACK, g->part + part, STRIP_NS);
+}
+
+static void add_whole(group_tasks *t)
+{
+    const tiled_group *g = t->group + t->q;
+    add_task(t, INVERT_WHOLE, g->first_strip,
+             WHOLE_NS + WHOLE_COLUMN_NS * (int64_t)g->k * g->tile_rows);
+    end_step(t);
+    add_packs(t);
+    end_step(t);
+}
+
+/* The steps of a group that is not whole. */
+static void add_steps(group_tasks *t)
 {
     const tiled_group *g = t->group + t->q;
     add_strip_parts(t, INVERT_GATHER, GATHER_NS + GATHER_TILE_NS * (int64_t)g->tile_rows);
@@ -183,8 +202,7 @@ static void add_group(group_tasks *t)
         add_gram(t);
     add_strips(t, INVERT_FINISH);
     end_step(t);
-    for (int32_t part = 0; part < g->parts; part += INVERT_PARTS)
-        add_task(t, INVERT_PACK, g->part + part, STRIP_NS);
+    add_packs(t);
     if (g->root >= 0)
         add_strip_parts(t, INVERT_ROOT_SUMS, STRIP_NS);
     add_strips(t, INVERT_GROWTH);
@@ -194,6 +212,15 @@ static void add_group(group_tasks *t)
         add_strips(t, step);
         end_step(t);
     }
+}
+
+/* The tasks of group q. */
+static void add_group(group_tasks *t)
+{
+    if (invert_is_whole(t->group + t->q))
+        add_whole(t);
+    else
+        add_steps(t);
     end_group(t);
 }
 
@@ -307,9 +334,15 @@ static int64_t x_scalars(const tiled_group *g)
     return g->root >= 0 ? triangle_scalars(g) : g->parts > 0 ? l_scalars(g) : 0;
 }
 
+/* What l and t do: nothing of a group that is whole. */
+static int64_t tile_scalars(const tiled_group *g)
+{
+    return invert_is_whole(g) ? 0 : l_scalars(g) + triangle_scalars(g);
+}
+
 static int64_t workspace_scalars(const tiled_group *g)
 {
-    return l_scalars(g) + triangle_scalars(g) + x_scalars(g);
+    return tile_scalars(g) + x_scalars(g);
 }
 
 /* Places in the workspace and tasks of one batch. */
@@ -324,7 +357,7 @@ static void end_batch(const batch *t)
         g->l = at;
         g->t = g->l + l_scalars(g);
         if (x_scalars(g) > 0)
-            g->x = g->t + triangle_scalars(g);
+            g->x = at + tile_scalars(g);
         at += workspace_scalars(g);
         add_group(&made);
     }

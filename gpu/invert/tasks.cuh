@@ -5,12 +5,14 @@
 
 #include "gpu/device/waits.cuh"
 #include "gpu/invert/product.cuh"
+#include "gpu/invert/whole.cuh"
 
 /* Shared memory of a block: barriers, then what a task wants. */
 template <typename T> struct task_shape {
     using product = product_shape<T>;
     static constexpr int DIAGONAL = product::BARRIERS + DIAGONAL_BYTES<T>;
     static constexpr int BYTES = DIAGONAL > product::BYTES ? DIAGONAL : product::BYTES;
+    static_assert(WHOLE_BYTES<T> <= BYTES - product::BARRIERS, "a whole group fits");
 };
 
 template <typename T>
@@ -18,6 +20,9 @@ __device__ __forceinline__ void run_task(const invert_arguments<T> &a, const inv
                                          product_room<T> &room)
 {
     switch (t.step) {
+    case INVERT_WHOLE:
+        invert_whole(a, t.group, reinterpret_cast<char *>(room.stage));
+        break;
     case INVERT_GATHER:
         gather(a, t.number);
         break;

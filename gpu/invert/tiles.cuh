@@ -166,7 +166,7 @@ template <typename R> __device__ __forceinline__ R strip_sum(R mine)
 template <typename T>
 __device__ __forceinline__ void finish_strip(const invert_arguments<T> &a, int s)
 {
-    constexpr int AHEAD = sizeof(T) == 16 ? 2 : 4;
+    constexpr int AHEAD = sizeof(T) == 16 ? 2 : 8;
     const invert_strip strip = a.strip[s];
     const tiled_group g = a.tiled[strip.group];
     const int row = strip_row();
@@ -238,7 +238,7 @@ __device__ __forceinline__ void find_growth(const invert_arguments<T> &a, int s,
     const T *l = tiles_l(a, g) + tile_number(g.nb, strip.number, 0) * SQUARE_AREA;
     const real_of<T> *sums = (of_root ? a.turned : a.sums) + (int64_t)g.first_strip * SQUARE;
     real_of<T> product = 0;
-#pragma unroll 4
+#pragma unroll 8
     for (int b = 0; b <= strip.number; b++, l += SQUARE_AREA, sums += SQUARE)
 #pragma unroll
         for (int u = 0; u < SQUARE_SHARE; u++)

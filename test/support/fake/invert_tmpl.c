@@ -335,113 +335,8 @@ static void pack(inverter *t, int32_t number)
                     : 0;
 }
 
-/* ---- Tasks ----------------------------------------------------------------------------------- */
-
-static void run_strip(inverter *t, invert_step step, int32_t s)
-{
-    const strip_work w = strip_of(t, s);
-    const int32_t at = t->p->smalls + s;
-    switch (step) {
-    case INVERT_DIAGONAL:
-        invert(t, &w);
-        break;
-    case INVERT_SCALE:
-        scale(t, &w);
-        break;
-    case INVERT_FINISH:
-        finish(t, &w);
-        break;
-    case INVERT_GROWTH:
-        t->f->growth[at] = largest_sum(t, &w, t->sums);
-        break;
-    case INVERT_ROOT_TRANSPOSED:
-        turn_square(t, &w);
-        break;
-    case INVERT_ROOT_GROWTH:
-        t->f->root_growth[at] = largest_sum(t, &w, t->turned);
-        break;
-    default:
-        complain(t, 1, "there is no such step");
-    }
-}
-
-static int32_t group_of(const inverter *t, const invert_task *task)
-{
-    const int32_t q = task->number;
-    switch ((invert_step)task->step) {
-    case INVERT_GATHER:
-    case INVERT_ROOT_SUMS:
-        return t->p->strip[q / INVERT_STRIP_PARTS].group;
-    case INVERT_MULTIPLY:
-    case INVERT_GRAM:
-        return t->p->item[q].group;
-    case INVERT_PACK:
-        return t->p->part[q].group;
-    default:
-        return t->p->strip[q].group;
-    }
-}
-
-static void run_task(inverter *t, const invert_task *task)
-{
-    const int32_t q = task->number;
-    complain(t, group_of(t, task) != task->group, "a task is of another group");
-    switch ((invert_step)task->step) {
-    case INVERT_GATHER:
-    case INVERT_ROOT_SUMS: {
-        const strip_work w = strip_of(t, q / INVERT_STRIP_PARTS);
-        if (task->step == INVERT_GATHER)
-            gather(t, &w, q % INVERT_STRIP_PARTS);
-        else
-            sum_square(t, &w, q % INVERT_STRIP_PARTS);
-        break;
-    }
-    case INVERT_MULTIPLY:
-    case INVERT_GRAM:
-        multiply(t, q, task->step == INVERT_GRAM);
-        break;
-    case INVERT_PACK: {
-        const tiled_group *g = t->p->tiled + task->group;
-        for (int32_t k = q; k < q + INVERT_PARTS && k < g->part + g->parts; k++)
-            pack(t, k);
-        break;
-    }
-    default:
-        run_strip(t, (invert_step)task->step, q);
-    }
-}
-
-/* Up to 12 blocks: each draws a task, in order, when it has none, and is at it for a while; tasks
- * are done at random, no sooner than what they wait for. */
-static void run_batch(inverter *t, const invert_batch *batch, random_stream *r)
-{
-    enum { MOST = 12 };
-    const int32_t blocks = 1 + (int32_t)random_below(r, MOST);
-    int32_t at[MOST], next = batch->first, left = batch->count, stuck = 0;
-    int32_t *done = calloc((size_t)t->p->tiled_groups + 1, sizeof *done);
-    for (int32_t b = 0; b < blocks; b++)
-        at[b] = -1;
-    while (left > 0 && !t->wrong) {
-        const int32_t b = (int32_t)random_below(r, blocks);
-        if (at[b] < 0) {
-            if (next < batch->first + batch->count)
-                at[b] = next++;
-            continue;
-        }
-        const invert_task *task = t->p->task + at[b];
-        complain(t, stuck++ > 100000, "blocks wait for each other");
-        if (done[task->group] < task->waits)
-            continue;
-        run_task(t, task);
-        done[task->group]++;
-        at[b] = -1;
-        stuck = 0;
-        left--;
-    }
-    free(done);
-}
-
-/* ---- Small groups ---------------------------------------------------------------------------- */
+/* ---- Groups in shared memory ------------------------------------------------------------------
+ */
 
 /* l: [L_K; L_R], x: [M; W], both (k + r) x k; y: D^-1 M, row and sum: k. */
 typedef struct small_work {
@@ -554,6 +449,27 @@ static double small_root_growth(inverter *t, const small_work *w)
     return small_largest(w);
 }
 
+static small_work small_begin(const small_group *s, int32_t k, int32_t m)
+{
+    small_work w = {.s = s,
+                    .k = k,
+                    .m = m,
+                    .l = calloc((size_t)m * (size_t)k, sizeof(scalar)),
+                    .x = calloc((size_t)m * (size_t)k, sizeof(scalar)),
+                    .y = calloc((size_t)k * (size_t)k, sizeof(scalar)),
+                    .row = calloc(2 * (size_t)k, sizeof(real))};
+    w.sum = w.row + k;
+    return w;
+}
+
+static void small_end(small_work *w)
+{
+    free(w->l);
+    free(w->x);
+    free(w->y);
+    free(w->row);
+}
+
 static void run_small(inverter *t, int32_t number)
 {
     const small_group *s = &t->p->small[number];
@@ -562,14 +478,7 @@ static void run_small(inverter *t, int32_t number)
     const small_groups *of = root ? &t->p->small_roots : t->p->of_class;
     for (int32_t q = number; !root && q >= of->count; of++)
         q -= of->count;
-    small_work w = {.s = s,
-                    .k = s->k,
-                    .m = m,
-                    .l = calloc((size_t)m * (size_t)s->k, sizeof(scalar)),
-                    .x = calloc((size_t)m * (size_t)s->k, sizeof(scalar)),
-                    .y = calloc((size_t)s->k * (size_t)s->k, sizeof(scalar)),
-                    .row = calloc(2 * (size_t)s->k, sizeof(real))};
-    w.sum = w.row + s->k;
+    small_work w = small_begin(s, s->k, m);
     complain(t,
              s->k > of->columns || m * s->k > of->scalars || (root && s->r > 0) ||
                  (!root && s->ld > small_class_rows((int)(of - t->p->of_class))),
@@ -582,10 +491,161 @@ static void run_small(inverter *t, int32_t number)
         t->f->root_growth[number] = small_root_growth(t, &w);
     } else
         small_store(t, &w);
-    free(w.l);
-    free(w.x);
-    free(w.y);
-    free(w.row);
+    small_end(&w);
+}
+
+/* One of up to two strips, as a small one whose columns and rows are padded. */
+static void run_whole(inverter *t, int32_t group)
+{
+    const tiled_group *g = t->p->tiled + group;
+    small_work w = small_begin(NULL, SQUARE * g->nb, SQUARE * g->tile_rows);
+    complain(t, !invert_is_whole(g), "a group has no room as a whole");
+    for (int32_t c = 0; c < w.k; c++) {
+        const invert_strip *strip = t->p->strip + g->first_strip + c / SQUARE;
+        const int32_t own = strip->column + c % SQUARE;
+        w.l[c + c * w.m] = 1;
+        if (c % SQUARE >= strip->width)
+            continue;
+        const invert_piece *piece = &t->p->piece[t->p->column_piece[g->column_start + own]];
+        const int32_t j = own - piece->column;
+        for (int32_t q = j; q < piece->rows; q++) {
+            const int32_t row = t->p->map[piece->map + q];
+            complain(t, row < 0 || row >= w.m, "a row of a whole group is none of its");
+            if (!t->wrong && (q > j || t->f->cholesky))
+                w.l[row + c * w.m] = t->panel[piece->panel + (int64_t)j * piece->ld + q];
+        }
+    }
+    small_invert(&w);
+    const double growth = small_growth(&w);
+    for (int32_t q = 0; q < g->nb; q++)
+        t->f->growth[t->p->smalls + g->first_strip + q] = growth;
+    for (int32_t c = 0; c < w.k; c++)
+        for (int32_t row = c / SQUARE * SQUARE; row < w.m; row++) {
+            const invert_strip *across = t->p->strip + g->first_strip + c / SQUARE,
+                               *down = t->p->strip + g->first_strip + row / SQUARE;
+            const int is_pivot = row < w.k;
+            const int outside =
+                c % SQUARE >= across->width || (is_pivot && row % SQUARE >= down->width);
+            int32_t from = row;
+            if (is_pivot && !outside)
+                from = row - row % SQUARE - down->column +
+                       t->p->z_row[g->column_start + down->column + row % SQUARE];
+            complain(t, is_pivot && from / SQUARE != row / SQUARE,
+                     "a row comes from another strip");
+            if (!t->wrong)
+                tile_x(t, g, row / SQUARE, c / SQUARE)[square_at(row % SQUARE, c % SQUARE)] =
+                    outside ? 0 : w.x[from + c * w.m];
+        }
+    small_end(&w);
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+static void run_strip(inverter *t, invert_step step, int32_t s)
+{
+    const strip_work w = strip_of(t, s);
+    const int32_t at = t->p->smalls + s;
+    switch (step) {
+    case INVERT_DIAGONAL:
+        invert(t, &w);
+        break;
+    case INVERT_SCALE:
+        scale(t, &w);
+        break;
+    case INVERT_FINISH:
+        finish(t, &w);
+        break;
+    case INVERT_GROWTH:
+        t->f->growth[at] = largest_sum(t, &w, t->sums);
+        break;
+    case INVERT_ROOT_TRANSPOSED:
+        turn_square(t, &w);
+        break;
+    case INVERT_ROOT_GROWTH:
+        t->f->root_growth[at] = largest_sum(t, &w, t->turned);
+        break;
+    default:
+        complain(t, 1, "there is no such step");
+    }
+}
+
+static int32_t group_of(const inverter *t, const invert_task *task)
+{
+    const int32_t q = task->number;
+    switch ((invert_step)task->step) {
+    case INVERT_GATHER:
+    case INVERT_ROOT_SUMS:
+        return t->p->strip[q / INVERT_STRIP_PARTS].group;
+    case INVERT_MULTIPLY:
+    case INVERT_GRAM:
+        return t->p->item[q].group;
+    case INVERT_PACK:
+        return t->p->part[q].group;
+    default:
+        return t->p->strip[q].group;
+    }
+}
+
+static void run_task(inverter *t, const invert_task *task)
+{
+    const int32_t q = task->number;
+    complain(t, group_of(t, task) != task->group, "a task is of another group");
+    switch ((invert_step)task->step) {
+    case INVERT_WHOLE:
+        run_whole(t, task->group);
+        break;
+    case INVERT_GATHER:
+    case INVERT_ROOT_SUMS: {
+        const strip_work w = strip_of(t, q / INVERT_STRIP_PARTS);
+        if (task->step == INVERT_GATHER)
+            gather(t, &w, q % INVERT_STRIP_PARTS);
+        else
+            sum_square(t, &w, q % INVERT_STRIP_PARTS);
+        break;
+    }
+    case INVERT_MULTIPLY:
+    case INVERT_GRAM:
+        multiply(t, q, task->step == INVERT_GRAM);
+        break;
+    case INVERT_PACK: {
+        const tiled_group *g = t->p->tiled + task->group;
+        for (int32_t k = q; k < q + INVERT_PARTS && k < g->part + g->parts; k++)
+            pack(t, k);
+        break;
+    }
+    default:
+        run_strip(t, (invert_step)task->step, q);
+    }
+}
+
+/* Up to 12 blocks: each draws a task, in order, when it has none, and is at it for a while; tasks
+ * are done at random, no sooner than what they wait for. */
+static void run_batch(inverter *t, const invert_batch *batch, random_stream *r)
+{
+    enum { MOST = 12 };
+    const int32_t blocks = 1 + (int32_t)random_below(r, MOST);
+    int32_t at[MOST], next = batch->first, left = batch->count, stuck = 0;
+    int32_t *done = calloc((size_t)t->p->tiled_groups + 1, sizeof *done);
+    for (int32_t b = 0; b < blocks; b++)
+        at[b] = -1;
+    while (left > 0 && !t->wrong) {
+        const int32_t b = (int32_t)random_below(r, blocks);
+        if (at[b] < 0) {
+            if (next < batch->first + batch->count)
+                at[b] = next++;
+            continue;
+        }
+        const invert_task *task = t->p->task + at[b];
+        complain(t, stuck++ > 100000, "blocks wait for each other");
+        if (done[task->group] < task->waits)
+            continue;
+        run_task(t, task);
+        done[task->group]++;
+        at[b] = -1;
+        stuck = 0;
+        left--;
+    }
+    free(done);
 }
 
 static void put_pivots(inverter *t)
