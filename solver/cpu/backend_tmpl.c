@@ -14,6 +14,7 @@ static void destroy(void *numeric_)
     NAME(cpu_release_tree)(f);
     NAME(cpu_free_doubt)(f);
     NAME(cpu_release_values)(f);
+    memory_pool_free(f->pool);
     memory_free(m, f);
 }
 
@@ -41,6 +42,10 @@ static libsolver_status create(const void *plan_, void **out, message *why)
     numeric *f = *out = memory_new(m, 1, sizeof(numeric));
     if (f) {
         *f = object_of(plan);
+        /* as much again for what delayed pivots and further columns want; in mixed precision the
+         * object in single takes a part of what is predicted */
+        f->pool =
+            plan->mixed ? NULL : memory_pool_new(m, plan->predicted_bytes, plan->predicted_bytes);
         if (NAME(cpu_take_values)(f) &&
             (f->single ? f->single->backend->create(plan, &f->factor, why) == LIBSOLVER_OK
                        : NAME(cpu_take_tree)(f)))

@@ -44,13 +44,14 @@ static int64_t room_below(const numeric *f, int32_t s)
 }
 
 /* Makes *block at least `bytes` large; its contents are lost when it grows. */
-static libsolver_status reserve(memory *m, void **block, int64_t *held, int64_t bytes)
+static libsolver_status reserve(numeric *f, void **block, int64_t *held, int64_t bytes)
 {
+    memory *m = &f->plan->env->memory;
     if (bytes <= *held && *block)
         return LIBSOLVER_OK;
     memory_free(m, *block);
     *held = 0;
-    *block = memory_new(m, bytes, 1);
+    *block = memory_new_in(f->pool, m, bytes, 1);
     if (!*block)
         return LIBSOLVER_OUT_OF_MEMORY;
     *held = bytes;
@@ -124,9 +125,9 @@ static libsolver_status take_room(numeric *f)
 {
     memory *m = &f->plan->env->memory;
     numeric_layout *l = &f->layout;
-    TRY(reserve(m, (void **)&l->blocks, &l->blocks_bytes, l->wanted_blocks));
-    TRY(reserve(m, (void **)&l->slots, &l->slots_bytes, l->wanted_slots));
-    TRY(reserve(m, (void **)&l->unpacked, &l->unpacked_bytes, f->threads * l->wanted_unpacked));
+    TRY(reserve(f, (void **)&l->blocks, &l->blocks_bytes, l->wanted_blocks));
+    TRY(reserve(f, (void **)&l->slots, &l->slots_bytes, l->wanted_slots));
+    TRY(reserve(f, (void **)&l->unpacked, &l->unpacked_bytes, f->threads * l->wanted_unpacked));
     for (int t = 0; t < f->threads; t++)
         f->scratch[t].panel = (void *)(l->unpacked + t * l->wanted_unpacked);
     if (f->cholesky)
@@ -134,8 +135,9 @@ static libsolver_status take_room(numeric *f)
     for (int t = 0; t < f->threads; t++)
         TRY(NAME(cpu_scratch_reserve)(f, &f->scratch[t], l->largest_front, l->largest_front));
     const memory_part tile_scratch = tile_scratch_part(f);
-    return f->tile_scratch || memory_take(m, &tile_scratch, 1) ? LIBSOLVER_OK
-                                                               : LIBSOLVER_OUT_OF_MEMORY;
+    return f->tile_scratch || memory_take_in(f->pool, m, &tile_scratch, 1)
+               ? LIBSOLVER_OK
+               : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* Whether the places that are planned will do. */
@@ -261,7 +263,7 @@ libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, in
     list_scratch(t, m, k, part);
     memory_release(&f->plan->env->memory, part, 3);
     t->m = t->k = 0;
-    if (!memory_take(&f->plan->env->memory, part, 3))
+    if (!memory_take_in(f->pool, &f->plan->env->memory, part, 3))
         return LIBSOLVER_OUT_OF_MEMORY;
     t->m = m;
     t->k = k;

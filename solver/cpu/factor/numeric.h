@@ -136,6 +136,7 @@ typedef struct numeric {
     /* the plan of the factor that is there, or being made: first_plan, or its by_fronts */
     const cpu_plan *plan;
     const cpu_plan *first_plan;
+    memory_pool *pool; /* for what it and its workspaces take; NULL: each block by itself */
     /* mixed precision: the factor is of another object, without fronts here */
     const cpu_single *single; /* of this kind, ... */
     void *factor;             /* ... this one */

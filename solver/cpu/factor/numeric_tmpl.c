@@ -173,7 +173,7 @@ int NAME(cpu_take_fronts)(numeric *f)
         return 1;
     f->threads = f->plan->tasks.threads;
     memory_part part[MOST_PARTS];
-    const int parts = list_fronts(f, part), complete = memory_take(m, part, parts);
+    const int parts = list_fronts(f, part), complete = memory_take_in(f->pool, m, part, parts);
     if (!complete)
         memory_release(m, part, parts);
     return complete;
@@ -184,13 +184,13 @@ int NAME(cpu_take_tree)(numeric *f)
     if (!f->plan->simplicial)
         return NAME(cpu_take_fronts)(f);
     memory_part part[MOST_PARTS];
-    return memory_take(&f->plan->env->memory, part, list_columns(f, part));
+    return memory_take_in(f->pool, &f->plan->env->memory, part, list_columns(f, part));
 }
 
 int NAME(cpu_take_values)(numeric *f)
 {
     memory_part part[MOST_PARTS];
-    return memory_take(&f->plan->env->memory, part, list_values(f, part));
+    return memory_take_in(f->pool, &f->plan->env->memory, part, list_values(f, part));
 }
 
 int64_t NAME(cpu_values_bytes)(numeric *f)
