@@ -38,6 +38,23 @@ void *memory_zeroed(memory *m, int64_t count, size_t size);
 /* NULL is allowed. */
 void memory_free(memory *m, void *block);
 
+/* One large block for what is taken at different times and freed together, or nearly so.  glibc's
+ * allocator keeps, for its next caller, twice the largest block that it has seen come and go, of up
+ * to 32 MiB: an object in one block finds its pages in place when others like it were freed before;
+ * in many blocks it has to wait until the system has cleared them anew (experiments.md, First
+ * factorizations).  For any number of callers at a time. */
+typedef struct memory_pool memory_pool;
+
+/* For so many bytes, and as much of so many more as such a block has room for; what is not taken
+ * from it is not touched.  NULL where there is to be none: the caller has an allocator or a limit
+ * of their own, there are too many bytes, or they cannot be had. */
+memory_pool *memory_pool_new(memory *m, int64_t bytes, int64_t more);
+/* When none of its blocks is in use.  NULL is allowed. */
+void memory_pool_free(memory_pool *pool);
+/* memory_new from a pool as long as it lasts; the same, and counted alike, without one.  What is
+ * freed does not return to the pool. */
+void *memory_new_in(memory_pool *pool, memory *m, int64_t count, size_t size);
+
 /* What a block of memory_new adds to in_use; 0 <= count * size, in range. */
 int64_t memory_counted(int64_t count, size_t size);
 
@@ -52,6 +69,7 @@ typedef struct memory_part {
 
 /* Sets all pointers.  0: some block cannot be had; its pointer is NULL then. */
 int memory_take(memory *m, const memory_part *part, int parts);
+int memory_take_in(memory_pool *pool, memory *m, const memory_part *part, int parts);
 /* Frees the blocks, sets the pointers to NULL. */
 void memory_release(memory *m, const memory_part *part, int parts);
 /* What memory_take adds to in_use. */

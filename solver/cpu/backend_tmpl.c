@@ -14,6 +14,7 @@ static void destroy(void *numeric_)
     NAME(cpu_release_tree)(f);
     NAME(cpu_free_doubt)(f);
     NAME(cpu_release_values)(f);
+    memory_pool_free(f->pool);
     memory_free(m, f);
 }
 
@@ -41,6 +42,10 @@ static libsolver_status create(const void *plan_, void **out, message *why)
     numeric *f = *out = memory_new(m, 1, sizeof(numeric));
     if (f) {
         *f = object_of(plan);
+        /* as much again for what delayed pivots and further columns want; in mixed precision the
+         * object in single takes a part of what is predicted */
+        f->pool =
+            plan->mixed ? NULL : memory_pool_new(m, plan->predicted_bytes, plan->predicted_bytes);
         if (NAME(cpu_take_values)(f) &&
             (f->single ? f->single->backend->create(plan, &f->factor, why) == LIBSOLVER_OK
                        : NAME(cpu_take_tree)(f)))
@@ -54,15 +59,16 @@ static libsolver_status create(const void *plan_, void **out, message *why)
 
 /* Bytes that a factor of this kind and its workspace for one column take until a first solve is
  * done, if no pivot is delayed, perturbed or zero.  matches: it is scaled by matching; elsewhere:
- * its panels are not here.  OUT_OF_MEMORY. */
+ * its panels are not here.  places: where its fronts lie, if it has any; to be freed.
+ * OUT_OF_MEMORY. */
 static libsolver_status predict_bytes(const cpu_plan *plan, int cholesky, int matches,
-                                      int elsewhere, int64_t *bytes)
+                                      int elsewhere, cpu_places *places, int64_t *bytes)
 {
     numeric f = object_of(plan);
     int64_t factor;
     f.cholesky = cholesky;
     TRY(f.single ? f.single->predict(plan, cholesky, elsewhere, &factor)
-                 : NAME(cpu_predict_tree)(&f, elsewhere, &factor));
+                 : NAME(cpu_predict_tree)(&f, elsewhere, places, &factor));
     *bytes = memory_counted(1, sizeof(numeric)) + NAME(cpu_values_bytes)(&f) + factor +
              NAME(cpu_own_workspace_bytes)(&f, 1) +
              (matches && !cholesky ? NAME(cpu_matching_bytes)(plan) : 0);
@@ -89,10 +95,12 @@ static libsolver_status prepare(const backend_problem *problem, void **plan, mes
     *plan = NULL;
     TRY(cpu_plan_create(problem, &p, why));
     const int cholesky = problem->expects_cholesky, matches = problem->expects_matching;
-    libsolver_status status = predict_bytes(p, cholesky, matches, 0, &p->bytes_here);
+    cpu_places elsewhere = {.block = NULL};
+    libsolver_status status = predict_bytes(p, cholesky, matches, 0, &p->places, &p->bytes_here);
     p->predicted_bytes = p->bytes_here;
     if (status == LIBSOLVER_OK && problem->is_elsewhere)
-        status = predict_bytes(p, cholesky, matches, 1, &p->predicted_bytes);
+        status = predict_bytes(p, cholesky, matches, 1, &elsewhere, &p->predicted_bytes);
+    cpu_places_free(&problem->env->memory, &elsewhere);
     if (status != LIBSOLVER_OK) {
         cpu_plan_free(p);
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY,
@@ -148,7 +156,10 @@ const backend NAME(cpu_backend) = {
 static libsolver_status predict_single(const cpu_plan *plan, int cholesky, int elsewhere,
                                        int64_t *bytes)
 {
-    return predict_bytes(plan, cholesky, 0, elsewhere, bytes);
+    cpu_places places = {.block = NULL};
+    const libsolver_status status = predict_bytes(plan, cholesky, 0, elsewhere, &places, bytes);
+    cpu_places_free(&plan->env->memory, &places);
+    return status;
 }
 
 const cpu_single NAME(cpu_single) = {

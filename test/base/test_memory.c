@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/memory.h"
+#include <stdlib.h>
 #include <string.h>
 
 static void blocks_are_aligned_counted_and_zeroed(void **state)
@@ -48,11 +49,91 @@ static void products_that_overflow_and_limits_are_refused(void **state)
     assert_int_equal(m.calls, 2);
 }
 
+static int lies_in(const void *block, const char *from, int64_t bytes)
+{
+    return (uintptr_t)block >= (uintptr_t)from &&
+           (uintptr_t)block < (uintptr_t)from + (uintptr_t)bytes;
+}
+
+/* A sanitizer's build has no pools: blocks are the same, each by itself. */
+static void a_pool_gives_blocks_as_long_as_it_lasts(void **state)
+{
+    (void)state;
+    const int64_t room = memory_counted(1000, 1) + memory_counted(3000, 1);
+    memory m;
+    memory_init(&m, NULL, NULL, NULL, 0);
+    memory_pool *pool = memory_pool_new(&m, memory_counted(1000, 1), memory_counted(3000, 1));
+    char *block[4], *outside = memory_new(&m, 100, 1);
+    int64_t counted = m.in_use;
+    for (int k = 0; k < 4; k++) { /* the third is too large, the fourth as well as one byte more */
+        const int64_t bytes = k == 0 ? 1000 : k == 3 ? 1 : 3000;
+        block[k] = memory_new_in(pool, &m, bytes, 1);
+        assert_non_null(block[k]);
+        assert_int_equal((uintptr_t)block[k] % MEMORY_ALIGNMENT, 0);
+        memset(block[k], k + 1, (size_t)bytes);
+        counted += memory_counted(bytes, 1);
+        assert_int_equal(m.in_use, counted);
+        assert_int_equal(m.calls, k + 2);
+    }
+    if (pool)
+        for (int k = 0; k < 4; k++)
+            assert_int_equal(lies_in(block[k], (const char *)pool, room + 64), k < 2);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(block[0][i], 1);
+    for (int i = 0; i < 3000; i++)
+        assert_int_equal(block[1][i], 2);
+    for (int k = 0; k < 4; k++)
+        memory_free(&m, block[k]);
+    memory_free(&m, outside);
+    memory_pool_free(pool);
+    assert_int_equal(m.in_use, 0);
+    assert_null(memory_new_in(NULL, &m, -1, 8));
+}
+
+static void *own_allocate(void *user, size_t bytes)
+{
+    ++*(int *)user;
+    return malloc(bytes);
+}
+
+static void own_release(void *user, void *block)
+{
+    --*(int *)user;
+    free(block);
+}
+
+static void there_is_no_pool_beside_an_allocator_or_a_limit_or_for_very_much(void **state)
+{
+    (void)state;
+    int held = 0;
+    memory own, limited, plain;
+    memory_init(&own, own_allocate, own_release, &held, 0);
+    memory_init(&limited, NULL, NULL, NULL, 1 << 20);
+    memory_init(&plain, NULL, NULL, NULL, 0);
+    assert_null(memory_pool_new(&own, 1000, 0));
+    assert_null(memory_pool_new(&limited, 1000, 0));
+    assert_null(memory_pool_new(&plain, (int64_t)1 << 25, 0));
+    assert_null(memory_pool_new(&plain, 0, 0));
+    memory_pool *pool = memory_pool_new(&plain, 1000, INT64_MAX);
+    memory_pool_free(pool);
+    memory_pool_free(NULL);
+    char *a = NULL, *b = NULL;
+    const memory_part part[] = {{&a, 10, 1, 0}, {&b, 20, 1, 1}};
+    assert_true(memory_take_in(NULL, &own, part, 2));
+    assert_int_equal(held, 2);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(b[i], 0);
+    memory_release(&own, part, 2);
+    assert_int_equal(held, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_aligned_counted_and_zeroed),
         cmocka_unit_test(products_that_overflow_and_limits_are_refused),
+        cmocka_unit_test(a_pool_gives_blocks_as_long_as_it_lasts),
+        cmocka_unit_test(there_is_no_pool_beside_an_allocator_or_a_limit_or_for_very_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,13 +44,14 @@ static int64_t room_below(const numeric *f, int32_t s)
 }
 
 /* Makes *block at least `bytes` large; its contents are lost when it grows. */
-static libsolver_status reserve(memory *m, void **block, int64_t *held, int64_t bytes)
+static libsolver_status reserve(numeric *f, void **block, int64_t *held, int64_t bytes)
 {
+    memory *m = &f->plan->env->memory;
     if (bytes <= *held && *block)
         return LIBSOLVER_OK;
     memory_free(m, *block);
     *held = 0;
-    *block = memory_new(m, bytes, 1);
+    *block = memory_new_in(f->pool, m, bytes, 1);
     if (!*block)
         return LIBSOLVER_OUT_OF_MEMORY;
     *held = bytes;
@@ -71,52 +72,73 @@ static memory_part tile_scratch_part(numeric *f)
                          0};
 }
 
-/* What a layout needs. */
-typedef struct needs {
-    int64_t blocks_bytes, slots_bytes;
-    int64_t largest_front;  /* rows */
-    int64_t unpacked_bytes; /* of a thread */
-} needs;
-
-/* Places of all fronts and contribution blocks, and of what solves write to. */
-static libsolver_status place_all(numeric *f, needs *r)
+/* Finds places for all, and for as many columns as were delayed to each node; without nodes, none
+ * has been.  p: to be freed. */
+static libsolver_status find_places(const numeric *f, cpu_places *p)
 {
     const cpu_plan *plan = f->plan;
     memory *m = &plan->env->memory;
     const int32_t n = plan->part.supernodes;
-    const int cholesky = f->cholesky;
-    int64_t *size = memory_new(m, n, sizeof(int64_t)), *offset = memory_new(m, n, sizeof(int64_t));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!size || !offset)
-        goto done;
-    int64_t bytes = 0, entries = 0, most_below = 0, unpacked = 0;
+    const int knows_delays = f->node && !f->cholesky;
+    int64_t *all = memory_new(m, 4 * (int64_t)n, sizeof(int64_t)), entries = 0, most_below = 0;
+    if (!all)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    *p = (cpu_places){.cholesky = f->cholesky,
+                      .type = SCALAR_TYPE,
+                      .block = all,
+                      .slot = all + n,
+                      .slot_entries = all + 2 * (int64_t)n,
+                      .solve_slot = all + 3 * (int64_t)n};
     for (int32_t s = 0; s < n; s++) {
-        node *v = &f->node[s];
-        const int64_t below = cholesky ? 0 : room_below(f, s);
+        const int64_t below = knows_delays ? room_below(f, s) : 0,
+                      waiting = knows_delays ? f->node[s].room : 0;
         const int64_t rows = plan_rows(plan, s) + below, candidates = plan_pivots(plan, s) + below;
-        v->block = bytes;
-        v->planned_m = (int32_t)rows;
-        bytes += block_bytes(f, rows, candidates);
+        p->block[s] = p->blocks_bytes;
+        p->blocks_bytes += block_bytes(f, rows, candidates);
         const int64_t panel = (int64_t)plan_rows(plan, s) * plan_pivots(plan, s);
-        if (packs(plan, plan_rows(plan, s), plan_pivots(plan, s)) && panel > unpacked)
-            unpacked = panel; /* Cholesky may come to the places of L D L^T */
-        size[s] = slot_entries(cholesky, rows - candidates + (cholesky ? 0 : v->room));
+        if (packs(plan, plan_rows(plan, s), plan_pivots(plan, s)) && panel > p->unpacked_bytes)
+            p->unpacked_bytes = panel; /* Cholesky may come to the places of L D L^T */
+        p->slot_entries[s] = slot_entries(f->cholesky, rows - candidates + waiting);
+        p->solve_slot[s] = solve_slot_rows(rows); /* their number, for now */
         most_below = most_below > below ? most_below : below;
     }
-    TRY_DONE(slots_plan(m, &plan->part, &plan->tasks, size, offset, &entries));
-    for (int32_t s = 0; s < n; s++) {
-        f->node[s].slot = offset[s];
-        f->node[s].slot_entries = size[s];
-    }
-    for (int32_t s = 0; s < n; s++)
-        size[s] = solve_slot_rows(f->node[s].planned_m);
-    status = slots_plan(m, &plan->part, &plan->solves, size, f->solve_slot, &f->solve_entries);
-    *r = (needs){bytes, entries * (int64_t)sizeof(scalar), plan->largest_front + most_below,
-                 round_up(unpacked * (int64_t)sizeof(scalar), MEMORY_ALIGNMENT)};
-done:
-    memory_free(m, size);
-    memory_free(m, offset);
+    p->unpacked_bytes = round_up(p->unpacked_bytes * (int64_t)sizeof(scalar), MEMORY_ALIGNMENT);
+    p->largest_front = plan->largest_front + most_below;
+    libsolver_status status =
+        slots_plan(m, &plan->part, &plan->tasks, p->slot_entries, p->slot, &entries);
+    p->slots_bytes = entries * (int64_t)sizeof(scalar);
+    if (status == LIBSOLVER_OK)
+        status = slots_plan(m, &plan->part, &plan->solves, p->solve_slot, p->solve_slot,
+                            &p->solve_entries);
+    if (status != LIBSOLVER_OK)
+        cpu_places_free(m, p);
     return status;
+}
+
+/* The nodes get these places. */
+static void use_places(numeric *f, const cpu_places *p)
+{
+    for (int32_t s = 0; s < f->plan->part.supernodes; s++) {
+        node *v = &f->node[s];
+        v->block = p->block[s];
+        v->slot = p->slot[s];
+        v->slot_entries = p->slot_entries[s];
+        v->planned_m = (int32_t)(plan_rows(f->plan, s) + (f->cholesky ? 0 : room_below(f, s)));
+    }
+    memcpy(f->solve_slot, p->solve_slot, sizeof(int64_t) * (size_t)f->plan->part.supernodes);
+    f->solve_entries = p->solve_entries;
+    f->layout.wanted_blocks = p->blocks_bytes;
+    f->layout.wanted_slots = p->slots_bytes;
+    f->layout.largest_front = p->largest_front;
+    f->layout.wanted_unpacked = p->unpacked_bytes;
+}
+
+/* Whether the plan knows them from its prediction: no factorization has delayed columns yet. */
+static int knows_places(const numeric *f)
+{
+    const cpu_places *p = &f->plan->places;
+    return p->block && p->type == SCALAR_TYPE && p->cholesky == f->cholesky &&
+           !f->layout.was_planned;
 }
 
 /* Takes what is not there yet. */
@@ -124,9 +146,9 @@ static libsolver_status take_room(numeric *f)
 {
     memory *m = &f->plan->env->memory;
     numeric_layout *l = &f->layout;
-    TRY(reserve(m, (void **)&l->blocks, &l->blocks_bytes, l->wanted_blocks));
-    TRY(reserve(m, (void **)&l->slots, &l->slots_bytes, l->wanted_slots));
-    TRY(reserve(m, (void **)&l->unpacked, &l->unpacked_bytes, f->threads * l->wanted_unpacked));
+    TRY(reserve(f, (void **)&l->blocks, &l->blocks_bytes, l->wanted_blocks));
+    TRY(reserve(f, (void **)&l->slots, &l->slots_bytes, l->wanted_slots));
+    TRY(reserve(f, (void **)&l->unpacked, &l->unpacked_bytes, f->threads * l->wanted_unpacked));
     for (int t = 0; t < f->threads; t++)
         f->scratch[t].panel = (void *)(l->unpacked + t * l->wanted_unpacked);
     if (f->cholesky)
@@ -134,8 +156,9 @@ static libsolver_status take_room(numeric *f)
     for (int t = 0; t < f->threads; t++)
         TRY(NAME(cpu_scratch_reserve)(f, &f->scratch[t], l->largest_front, l->largest_front));
     const memory_part tile_scratch = tile_scratch_part(f);
-    return f->tile_scratch || memory_take(m, &tile_scratch, 1) ? LIBSOLVER_OK
-                                                               : LIBSOLVER_OUT_OF_MEMORY;
+    return f->tile_scratch || memory_take_in(f->pool, m, &tile_scratch, 1)
+               ? LIBSOLVER_OK
+               : LIBSOLVER_OUT_OF_MEMORY;
 }
 
 /* Whether the places that are planned will do. */
@@ -152,15 +175,15 @@ libsolver_status NAME(cpu_plan_layout)(numeric *f, int cholesky, backend_report 
         return LIBSOLVER_OK;
     /* the first plan of a factor is no growth, unless there is a factor by columns already */
     report->growths += f->layout.was_planned || f->first_plan->simplicial;
+    cpu_places found = {.block = NULL};
+    const int is_known = knows_places(f);
     f->layout.was_planned = 1;
     f->layout.is_ldlt = !cholesky;
     f->layout.is_planned = f->layout.lacks_room = 0;
-    needs r;
-    TRY(place_all(f, &r));
-    f->layout.wanted_blocks = r.blocks_bytes;
-    f->layout.wanted_slots = r.slots_bytes;
-    f->layout.largest_front = r.largest_front;
-    f->layout.wanted_unpacked = r.unpacked_bytes;
+    if (!is_known)
+        TRY(find_places(f, &found));
+    use_places(f, is_known ? &f->plan->places : &found);
+    cpu_places_free(&f->plan->env->memory, &found);
     f->layout.is_planned = 1;
     return LIBSOLVER_OK;
 }
@@ -171,16 +194,16 @@ libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *repo
     return take_room(f);
 }
 
-libsolver_status NAME(cpu_predict_layout)(numeric *f, int64_t *bytes)
+libsolver_status NAME(cpu_predict_layout)(numeric *f, cpu_places *places, int64_t *bytes)
 {
-    needs r;
     scratch t;
     memory_part part[3];
     const memory_part tile_scratch = tile_scratch_part(f);
-    TRY(place_all(f, &r));
-    list_scratch(&t, r.largest_front, r.largest_front, part);
-    *bytes = memory_counted(r.blocks_bytes, 1) + memory_counted(r.slots_bytes, 1) +
-             memory_counted(f->threads * r.unpacked_bytes, 1) +
+    TRY(find_places(f, places));
+    f->solve_entries = places->solve_entries;
+    list_scratch(&t, places->largest_front, places->largest_front, part);
+    *bytes = memory_counted(places->blocks_bytes, 1) + memory_counted(places->slots_bytes, 1) +
+             memory_counted(f->threads * places->unpacked_bytes, 1) +
              (f->cholesky ? 0 : f->threads * memory_sum(part, 3) + memory_sum(&tile_scratch, 1));
     return LIBSOLVER_OK;
 }
@@ -261,7 +284,7 @@ libsolver_status NAME(cpu_scratch_reserve)(numeric *f, scratch *t, int64_t m, in
     list_scratch(t, m, k, part);
     memory_release(&f->plan->env->memory, part, 3);
     t->m = t->k = 0;
-    if (!memory_take(&f->plan->env->memory, part, 3))
+    if (!memory_take_in(f->pool, &f->plan->env->memory, part, 3))
         return LIBSOLVER_OUT_OF_MEMORY;
     t->m = m;
     t->k = k;

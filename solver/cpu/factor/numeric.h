@@ -136,6 +136,7 @@ typedef struct numeric {
     /* the plan of the factor that is there, or being made: first_plan, or its by_fronts */
     const cpu_plan *plan;
     const cpu_plan *first_plan;
+    memory_pool *pool; /* for what it and its workspaces take; NULL: each block by itself */
     /* mixed precision: the factor is of another object, without fronts here */
     const cpu_single *single; /* of this kind, ... */
     void *factor;             /* ... this one */
@@ -262,7 +263,8 @@ int NAME(cpu_take_fronts)(numeric *f);
 void NAME(cpu_release_tree)(numeric *f);
 /* What it takes, layout included unless it is made elsewhere, before there is one: f is an object
  * without memory, and is given solve_entries.  OUT_OF_MEMORY. */
-libsolver_status NAME(cpu_predict_tree)(numeric *f, int elsewhere, int64_t *bytes);
+libsolver_status NAME(cpu_predict_tree)(numeric *f, int elsewhere, cpu_places *places,
+                                        int64_t *bytes);
 /* Memory for the values of A and their scaling, 0: it cannot be had; its bytes; freed, with that
  * for matching; see backend.set_values. */
 int NAME(cpu_take_values)(numeric *f);
@@ -275,9 +277,9 @@ void NAME(cpu_set_values)(void *numeric, const void *values);
 libsolver_status NAME(cpu_layout)(numeric *f, int cholesky, backend_report *report);
 /* The same without taking the memory: for a factor that is made elsewhere. */
 libsolver_status NAME(cpu_plan_layout)(numeric *f, int cholesky, backend_report *report);
-/* What it would take first, for f->cholesky: f has what keeps the books of fronts, and is given
- * solve_entries.  OUT_OF_MEMORY. */
-libsolver_status NAME(cpu_predict_layout)(numeric *f, int64_t *bytes);
+/* What it would take first, for f->cholesky, and the places, to be freed: f has no nodes, and is
+ * given solve_entries.  OUT_OF_MEMORY. */
+libsolver_status NAME(cpu_predict_layout)(numeric *f, cpu_places *places, int64_t *bytes);
 /* Sets the addresses in node s for m rows and k candidates; takes memory of its own if the plan's
  * is too small. */
 libsolver_status NAME(cpu_place_node)(numeric *f, int32_t s, int m, int k);

@@ -173,7 +173,7 @@ int NAME(cpu_take_fronts)(numeric *f)
         return 1;
     f->threads = f->plan->tasks.threads;
     memory_part part[MOST_PARTS];
-    const int parts = list_fronts(f, part), complete = memory_take(m, part, parts);
+    const int parts = list_fronts(f, part), complete = memory_take_in(f->pool, m, part, parts);
     if (!complete)
         memory_release(m, part, parts);
     return complete;
@@ -184,13 +184,13 @@ int NAME(cpu_take_tree)(numeric *f)
     if (!f->plan->simplicial)
         return NAME(cpu_take_fronts)(f);
     memory_part part[MOST_PARTS];
-    return memory_take(&f->plan->env->memory, part, list_columns(f, part));
+    return memory_take_in(f->pool, &f->plan->env->memory, part, list_columns(f, part));
 }
 
 int NAME(cpu_take_values)(numeric *f)
 {
     memory_part part[MOST_PARTS];
-    return memory_take(&f->plan->env->memory, part, list_values(f, part));
+    return memory_take_in(f->pool, &f->plan->env->memory, part, list_values(f, part));
 }
 
 int64_t NAME(cpu_values_bytes)(numeric *f)
@@ -211,20 +211,16 @@ void NAME(cpu_release_values)(numeric *f)
     memory_free(m, f->magnitude);
 }
 
-libsolver_status NAME(cpu_predict_tree)(numeric *f, int elsewhere, int64_t *bytes)
+libsolver_status NAME(cpu_predict_tree)(numeric *f, int elsewhere, cpu_places *places,
+                                        int64_t *bytes)
 {
-    memory *m = &f->plan->env->memory;
     memory_part part[MOST_PARTS];
     *bytes = f->plan->simplicial ? memory_sum(part, list_columns(f, part)) : 0;
     if (is_simplicial(f))
         return LIBSOLVER_OK;
     f->threads = f->plan->tasks.threads;
-    const int parts = list_fronts(f, part);
-    int64_t layout = 0;
-    const libsolver_status status = memory_take(m, part, parts)
-                                        ? NAME(cpu_predict_layout)(f, &layout)
-                                        : LIBSOLVER_OUT_OF_MEMORY;
-    memory_release(m, part, parts);
-    *bytes += memory_sum(part, parts) + (elsewhere ? 0 : layout);
-    return status;
+    int64_t layout;
+    TRY(NAME(cpu_predict_layout)(f, places, &layout));
+    *bytes += memory_sum(part, list_fronts(f, part)) + (elsewhere ? 0 : layout);
+    return LIBSOLVER_OK;
 }

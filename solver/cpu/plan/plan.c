@@ -241,6 +241,12 @@ const cpu_plan *cpu_plan_with_fronts(const cpu_plan *plan)
     return there;
 }
 
+void cpu_places_free(memory *m, cpu_places *p)
+{
+    memory_free(m, p->block);
+    p->block = NULL;
+}
+
 void cpu_plan_free(cpu_plan *plan)
 {
     if (!plan)
@@ -251,6 +257,7 @@ void cpu_plan_free(cpu_plan *plan)
     schedule_free(m, &plan->tasks);
     schedule_free(m, &plan->solves);
     simplicial_free(m, plan->simplicial);
+    cpu_places_free(m, &plan->places);
     memory_free(m, plan->child);
     memory_free(m, plan->children);
     memory_free(m, plan->sibling);

@@ -29,6 +29,18 @@ typedef struct schedule {
     int32_t *below;       /* supernodes: the first range below an upper supernode, -1: none */
 } schedule;
 
+/* Where the fronts of a factor lie, and their contribution blocks, and their rows while it solves:
+ * in bytes, scalars and rows. */
+typedef struct cpu_places {
+    int cholesky;
+    libsolver_type type;
+    int64_t *block, *slot, *slot_entries, *solve_slot; /* supernodes; in one block of memory */
+    int64_t blocks_bytes, slots_bytes, unpacked_bytes, solve_entries; /* of all */
+    int64_t largest_front;                                            /* rows */
+} cpu_places;
+
+void cpu_places_free(memory *m, cpu_places *p);
+
 /* Cholesky by columns is kept apart from fronts: their part of the plan is another plan, made when
  * a factorization first wants it. */
 typedef struct cpu_plan {
@@ -60,8 +72,9 @@ typedef struct cpu_plan {
                                            has fronts, in an order of its own */
     schedule tasks, solves;             /* of factorizations, of solves */
     int32_t largest_front;              /* max m */
-    int64_t predicted_bytes;            /* of a factor and its workspace: see backend.predict */
-    int64_t bytes_here; /* the same of a factor that is made here, whatever was expected */
+    cpu_places places; /* of a factor as expected, without delayed columns; block NULL: not known */
+    int64_t predicted_bytes; /* of a factor and its workspace: see backend.predict */
+    int64_t bytes_here;      /* the same of a factor that is made here, whatever was expected */
 } cpu_plan;
 
 static inline int plan_has_fronts(const cpu_plan *plan)
@@ -105,8 +118,8 @@ void schedule_free(memory *m, schedule *tasks);
  * such that no two that can be alive at the same time under the schedule overlap.  Supernodes at
  * even and odd depth use two arenas: a block may lie where those of its grandchildren were, never
  * where its children's are. size: entries of each block (may be 0).  offset, out: length
- * supernodes.  total, out: entries of the arenas; a block of odd depth is given an offset behind
- * the even arena, so that one array of total entries serves. */
+ * supernodes; may be size.  total, out: entries of the arenas; a block of odd depth is given an
+ * offset behind the even arena, so that one array of total entries serves. */
 libsolver_status slots_plan(memory *m, const partition *part, const schedule *tasks,
                             const int64_t *size, int64_t *offset, int64_t *total);
 

@@ -61,7 +61,7 @@ int64_t NAME(cpu_workspace_bytes)(const void *numeric_, int64_t columns)
 static int take_refinement(const numeric *f, workspace *w)
 {
     char *at = w->vectors =
-        memory_new(&f->plan->env->memory, bytes_of_refinement(f, w->columns), 1);
+        memory_new_in(f->pool, &f->plan->env->memory, bytes_of_refinement(f, w->columns), 1);
     if (!at)
         return 0;
     const int64_t bytes = vector_bytes(f, w->columns, sizeof(scalar));
@@ -78,8 +78,8 @@ static int take_refinement(const numeric *f, workspace *w)
 static int take_conversion(const numeric *f, workspace *w)
 {
     memory *m = &f->plan->env->memory;
-    w->power = memory_new(m, w->columns, sizeof(double));
-    w->left = memory_new(m, f->plan->a.n * w->columns, sizeof(wide));
+    w->power = memory_new_in(f->pool, m, w->columns, sizeof(double));
+    w->left = memory_new_in(f->pool, m, f->plan->a.n * w->columns, sizeof(wide));
     return w->power && w->left;
 }
 
@@ -98,7 +98,7 @@ libsolver_status NAME(cpu_workspace_create)(const void *numeric_, int64_t column
     if (!w)
         return no_room(m, why);
     w->columns = columns;
-    w->x = memory_new(m, f->plan->a.n * columns, sizeof(scalar));
+    w->x = memory_new_in(f->pool, m, f->plan->a.n * columns, sizeof(scalar));
     const int complete = w->x && (f->is_inner ? take_conversion(f, w) : take_refinement(f, w));
     const libsolver_status status = complete ? NAME(cpu_workspace_fit)(f, w, why) : no_room(m, why);
     if (status != LIBSOLVER_OK) {
@@ -156,13 +156,13 @@ libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w, 
     if (!w->pending || w->nodes < supernodes_met(f)) {
         memory_free(m, w->pending);
         w->nodes = supernodes_met(f);
-        w->pending = memory_new(m, w->nodes, sizeof(int32_t));
+        w->pending = memory_new_in(f->pool, m, w->nodes, sizeof(int32_t));
         if (!w->pending)
             return no_room(m, why);
     }
     if (!w->front || w->rows < f->solve_entries) {
         memory_free(m, w->front);
-        w->front = memory_new(m, front_entries(f, w->columns), sizeof(scalar));
+        w->front = memory_new_in(f->pool, m, front_entries(f, w->columns), sizeof(scalar));
         w->rows = f->solve_entries;
     }
     return w->front ? LIBSOLVER_OK : no_room(m, why);
@@ -173,14 +173,15 @@ libsolver_status NAME(cpu_workspace_fit)(const numeric *f, workspace *w, message
     memory *m = &f->plan->env->memory;
     if (w->cycle < f->cycle && !f->is_inner) {
         memory_free(m, w->krylov);
-        w->krylov = memory_new(m, fgmres_entries(f->plan->a.n, f->cycle), sizeof(scalar));
+        w->krylov =
+            memory_new_in(f->pool, m, fgmres_entries(f->plan->a.n, f->cycle), sizeof(scalar));
         w->cycle = w->krylov ? f->cycle : 0;
         if (!w->krylov)
             return no_room(m, why);
     }
     TRY(NAME(cpu_workspace_fit_solves)(f, w, why));
     if (!w->singular && f->zero_pivots > 0 && !f->is_inner && !f->single) {
-        w->singular = memory_new(m, 4 * (int64_t)f->plan->a.n, sizeof(scalar));
+        w->singular = memory_new_in(f->pool, m, 4 * (int64_t)f->plan->a.n, sizeof(scalar));
         if (!w->singular)
             return no_room(m, why);
     }
