@@ -368,14 +368,9 @@ static double solve_error(libsolver_factor *f, const triplets *a)
     must(b && x, "no memory");
     for (int32_t i = 0; i < a->n; i++)
         b[i] = 1 + i % 7;
-    libsolver_vectors vb = {.values = b,
-                            .rows = a->n,
-                            .columns = 1,
-                            .ld = a->n,
-                            .type = LIBSOLVER_D,
-                            .layout = LIBSOLVER_COLUMN_MAJOR},
-                      vx = vb;
-    vx.values = x;
+    const libsolver_vectors
+        vb = {.values = b, .rows = a->n, .columns = 1, .ld = a->n, .type = LIBSOLVER_D},
+        vx = {.values = x, .rows = a->n, .columns = 1, .ld = a->n, .type = LIBSOLVER_D};
     must(libsolver_solve(f, &vb, &vx) == LIBSOLVER_OK, libsolver_factor_message(f));
     const double error = componentwise_error(a, 1, b, x);
     free(b);

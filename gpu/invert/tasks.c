@@ -7,8 +7,9 @@
 #include "gpu/invert/tables_builder.h"
 #include "base/heap.h"
 
-/* Measured on an H100, nanoseconds: a task of each kind but products; what a product takes beside
- * its sums, and a sum over a strip; of a whole group, a column of a tile's rows. */
+/* Nanoseconds.  Estimated: a whole group, and each column of each of its tiles below each other.
+ * Measured on an H100: a task of each other kind but products; what a product takes beside its
+ * sums, and a sum over a strip. */
 enum {
     WHOLE_NS = 6000,
     WHOLE_COLUMN_NS = 40,

@@ -14,7 +14,7 @@ template <typename T>
 constexpr int WHOLE_BYTES =
     small_shape<T, STRIP_WARPS>::bytes(INVERT_WHOLE_SCALARS, INVERT_WHOLE_STRIPS *SQUARE);
 
-/* The columns of the group's tiles, those of strips that are not filled up too. */
+/* The columns of the group's tiles; zeros where a strip has fewer than SQUARE. */
 template <int SHARE, typename T>
 __device__ __forceinline__ void invert_whole_columns(const invert_arguments<T> &a,
                                                      const tiled_group &g, const shared_group &s,
@@ -22,7 +22,7 @@ __device__ __forceinline__ void invert_whole_columns(const invert_arguments<T> &
 {
     const int lane = threadIdx.x % 32;
     T *const x = tiles_x(a, g);
-    /* v(q): of row 32 q + lane, which goes to row `row` of its tile */
+    /* v to row `row` of tile q of padded column `padded` */
     const auto put = [&](int padded, int q, int row, T v) {
         const int strip = padded / SQUARE;
         if (q >= strip && q < g.tile_rows)
@@ -43,7 +43,8 @@ __device__ __forceinline__ void invert_whole_columns(const invert_arguments<T> &
 /* M and W of a group of up to two strips, as they are stored, and how much M has grown.  Called, so
  * that other tasks keep their registers. */
 template <typename T>
-static __device__ __noinline__ void invert_whole(const invert_arguments<T> &a, int group, char *shared)
+static __device__ __noinline__ void invert_whole(const invert_arguments<T> &a, int group,
+                                                 char *shared)
 {
     static_assert(INVERT_WHOLE_STRIPS == 2 && INVERT_WHOLE_ROWS <= SMALL_MOST_SHARE,
                   "what shared_group and a warp's registers have room for");

@@ -335,8 +335,7 @@ static void pack(inverter *t, int32_t number)
                     : 0;
 }
 
-/* ---- Groups in shared memory ------------------------------------------------------------------
- */
+/* ---- Groups in shared memory ----------------------------------------------------------------- */
 
 /* l: [L_K; L_R], x: [M; W], both (k + r) x k; y: D^-1 M, row and sum: k. */
 typedef struct small_work {
@@ -346,19 +345,18 @@ typedef struct small_work {
     real *row, *sum;
 } small_work;
 
-static void small_gather(inverter *t, const small_work *w)
+/* Column `own` of the group whose columns begin at `start`, as column c of l. */
+static void small_gather(inverter *t, const small_work *w, int32_t start, int32_t own, int32_t c)
 {
-    for (int32_t c = 0; c < w->k; c++) {
-        const invert_piece *piece = &t->p->piece[t->p->column_piece[w->s->column_start + c]];
-        const int32_t j = c - piece->column;
-        for (int32_t q = j; q < piece->rows; q++) {
-            const int32_t row = t->p->map[piece->map + q];
-            complain(t, row < 0 || row >= w->m, "a row of a small group is none of its");
-            if (!t->wrong)
-                w->l[row + c * w->m] = t->panel[piece->panel + (int64_t)j * piece->ld + q];
-        }
-        w->l[c + c * w->m] = t->f->cholesky ? w->l[c + c * w->m] : 1;
+    const invert_piece *piece = &t->p->piece[t->p->column_piece[start + own]];
+    const int32_t j = own - piece->column;
+    for (int32_t q = j; q < piece->rows; q++) {
+        const int32_t row = t->p->map[piece->map + q];
+        complain(t, row < 0 || row >= w->m, "a row of a group is none of its");
+        if (!t->wrong)
+            w->l[row + c * w->m] = t->panel[piece->panel + (int64_t)j * piece->ld + q];
     }
+    w->l[c + c * w->m] = t->f->cholesky ? w->l[c + c * w->m] : 1;
 }
 
 static void small_invert(const small_work *w)
@@ -483,7 +481,8 @@ static void run_small(inverter *t, int32_t number)
              s->k > of->columns || m * s->k > of->scalars || (root && s->r > 0) ||
                  (!root && s->ld > small_class_rows((int)(of - t->p->of_class))),
              "a small group has no room");
-    small_gather(t, &w);
+    for (int32_t c = 0; c < s->k; c++)
+        small_gather(t, &w, s->column_start, c, c);
     small_invert(&w);
     t->f->growth[number] = small_growth(&w);
     if (root) {
@@ -502,40 +501,22 @@ static void run_whole(inverter *t, int32_t group)
     complain(t, !invert_is_whole(g), "a group has no room as a whole");
     for (int32_t c = 0; c < w.k; c++) {
         const invert_strip *strip = t->p->strip + g->first_strip + c / SQUARE;
-        const int32_t own = strip->column + c % SQUARE;
-        w.l[c + c * w.m] = 1;
-        if (c % SQUARE >= strip->width)
-            continue;
-        const invert_piece *piece = &t->p->piece[t->p->column_piece[g->column_start + own]];
-        const int32_t j = own - piece->column;
-        for (int32_t q = j; q < piece->rows; q++) {
-            const int32_t row = t->p->map[piece->map + q];
-            complain(t, row < 0 || row >= w.m, "a row of a whole group is none of its");
-            if (!t->wrong && (q > j || t->f->cholesky))
-                w.l[row + c * w.m] = t->panel[piece->panel + (int64_t)j * piece->ld + q];
-        }
+        if (c % SQUARE < strip->width)
+            small_gather(t, &w, g->column_start, strip->column + c % SQUARE, c);
+        else
+            w.l[c + c * w.m] = 1;
     }
     small_invert(&w);
     const double growth = small_growth(&w);
-    for (int32_t q = 0; q < g->nb; q++)
-        t->f->growth[t->p->smalls + g->first_strip + q] = growth;
     for (int32_t c = 0; c < w.k; c++)
-        for (int32_t row = c / SQUARE * SQUARE; row < w.m; row++) {
-            const invert_strip *across = t->p->strip + g->first_strip + c / SQUARE,
-                               *down = t->p->strip + g->first_strip + row / SQUARE;
-            const int is_pivot = row < w.k;
-            const int outside =
-                c % SQUARE >= across->width || (is_pivot && row % SQUARE >= down->width);
-            int32_t from = row;
-            if (is_pivot && !outside)
-                from = row - row % SQUARE - down->column +
-                       t->p->z_row[g->column_start + down->column + row % SQUARE];
-            complain(t, is_pivot && from / SQUARE != row / SQUARE,
-                     "a row comes from another strip");
-            if (!t->wrong)
-                tile_x(t, g, row / SQUARE, c / SQUARE)[square_at(row % SQUARE, c % SQUARE)] =
-                    outside ? 0 : w.x[from + c * w.m];
-        }
+        for (int32_t row = c / SQUARE * SQUARE; row < w.m && !t->wrong; row++)
+            tile_x(t, g, row / SQUARE, c / SQUARE)[square_at(row % SQUARE, c % SQUARE)] =
+                w.x[row + c * w.m];
+    for (int32_t s = g->first_strip; s < g->first_strip + g->nb; s++) {
+        const strip_work strip = strip_of(t, s);
+        finish(t, &strip);
+        t->f->growth[t->p->smalls + s] = growth;
+    }
     small_end(&w);
 }
 
