@@ -228,26 +228,25 @@ __device__ __forceinline__ void multiply_item(const invert_arguments<T> &a, int 
             }
 }
 
-/* One column of G in the values. */
-template <typename T> struct root_column {
-    const root_tile *tile;
-    T *values;
-    int rows, blocks, column;
-
-    __device__ __forceinline__ root_column(const invert_arguments<T> &a, const tiled_group &g,
-                                           int column)
-        : values(a.values), rows(g.root_rows), blocks(g.root_blocks), column(column)
-    {
-        /* block b begins at column k b div blocks */
-        tile = a.root + g.root + ((column + 1) * blocks - 1) / g.k;
+/* Rows [row, row + rows) of one column of G to the values, v(q) to row + q.  Each tile that they
+ * are in is looked up once: a look waits for all stores before it. */
+template <typename T, typename Value>
+__device__ __forceinline__ void put_root_column(const invert_arguments<T> &a, const tiled_group &g,
+                                                int column, int row, int rows, Value &&v)
+{
+    /* block b begins at column k b div blocks */
+    const int blocks = g.root_blocks, block = ((column + 1) * blocks - 1) / g.k;
+    const root_tile *tile = a.root + g.root + row / g.root_rows * blocks + block;
+    for (int q = 0; q < rows; tile += blocks) {
+        const root_tile t = *tile;
+        T *const to = a.values + t.at16 * (int64_t)(16 / sizeof(T)) +
+                      (int64_t)(row - t.row) * t.ld + column - t.column;
+        const int end = min(rows, t.row + g.root_rows - row);
+#pragma unroll 4
+        for (; q < end; q++)
+            to[(int64_t)q * t.ld] = v(q);
     }
-    __device__ __forceinline__ void put(int row, T v) const
-    {
-        const root_tile t = tile[row / rows * blocks];
-        values[t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld + column -
-               t.column] = v;
-    }
-};
+}
 
 /* G = M^T D^-1 M of a root: tiles of its lower triangle, to both of their places. */
 template <typename T>
@@ -277,16 +276,12 @@ __device__ __forceinline__ void multiply_gram(const invert_arguments<T> &a, int 
                 out[(lane / 4 + 8 * (k / 2) + 16 * m) * LD + 8 * n + 2 * (lane % 4) + k % 2] =
                     sum.entry(m, n, k);
     __syncwarp();
-    if (lane < across.width) {
-        const root_column<T> to(a, g, across.column + lane);
-        for (int row = 0; row < down.width; row++)
-            to.put(down.column + row, out[row * LD + lane]);
-    }
-    if (i > j && lane < down.width) {
-        const root_column<T> to(a, g, down.column + lane);
-        for (int row = 0; row < across.width; row++)
-            to.put(across.column + row, conjugate_if(out[lane * LD + row], a.hermitian));
-    }
+    if (lane < across.width)
+        put_root_column(a, g, across.column + lane, down.column, down.width,
+                        [&](int q) { return out[q * LD + lane]; });
+    if (i > j && lane < down.width)
+        put_root_column(a, g, down.column + lane, across.column, across.width,
+                        [&](int q) { return conjugate_if(out[lane * LD + q], a.hermitian); });
 }
 
 #endif

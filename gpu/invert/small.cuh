@@ -6,6 +6,7 @@
 #define GPU_INVERT_SMALL_CUH
 
 #include "dense/cuda/device/cholesky.cuh"
+#include "dense/cuda/device/row_product.cuh"
 #include "gpu/device/waits.cuh"
 #include "gpu/invert/arguments.cuh"
 
@@ -93,26 +94,29 @@ template <typename T, int WARPS> struct small_parts {
     }
 };
 
-/* l := [L_K; L_R] but for its diagonal, which is zero there.  Ends with a barrier. */
+/* l := [L_K; L_R] but for its diagonal, which is zero there.  Entries of L are copied without a
+ * wait until all are on their way.  Ends with a barrier. */
 template <int WARPS, typename T>
 __device__ __forceinline__ void small_gather(const invert_arguments<T> &a, const shared_group &s,
                                              const small_parts<T, WARPS> &p, bool root)
 {
     using team = front_team<WARPS>;
-    constexpr int AHEAD = WARPS == 1 ? 8 : 4; /* columns of a warp that are on their way */
+    constexpr int AHEAD = 8; /* columns of a warp whose rows are looked up at once */
     const int warp = team::warp(), lane = threadIdx.x % 32;
     for (int c = team::rank(); c < s.k; c += team::THREADS) {
         const invert_piece piece = a.piece[a.column_piece[s.column_start + c]];
         const int j = c - piece.column;
         p.column[c] = {piece.panel + (int64_t)j * piece.ld, piece.map, j, piece.rows};
         p.place[root ? c : s.row_of(a.z_row[s.column_start + c])] = s.row_of(c);
+        p.reciprocal[c] = from_real<T>(1);
     }
     for (int q = team::rank(); q < s.m * s.k; q += team::THREADS)
         p.l[q] = T{};
     team::sync();
+#pragma unroll 1
     for (int c0 = warp; c0 < s.k; c0 += AHEAD * WARPS)
+#pragma unroll 1
         for (int row0 = 0; row0 < s.m; row0 += 32) {
-            T v[AHEAD] = {};
             int row[AHEAD];
 #pragma unroll
             for (int q = 0; q < AHEAD; q++) {
@@ -122,23 +126,28 @@ __device__ __forceinline__ void small_gather(const invert_arguments<T> &a, const
                     continue;
                 const small_column at = p.column[c];
                 const int entry = at.from + row0 + lane;
-                if (entry < at.rows) {
+                if (entry < at.rows)
                     row[q] = a.map[at.map + entry];
-                    v[q] = a.panel[at.panel + entry];
-                }
             }
+            const bool is_diagonal = row0 + lane == 0;
 #pragma unroll
             for (int q = 0; q < AHEAD; q++) {
                 const int c = c0 + q * WARPS;
-                if (row[q] >= 0 && row0 + lane > 0)
-                    p.l[row[q] + c * s.m] = v[q];
-                else if (row[q] >= 0) {
-                    const T d = a.cholesky ? v[q] : from_real<T>(1);
-                    p.reciprocal[c] = divide(from_real<T>(1), d);
-                    p.diagonal[c] = modulus(d);
-                }
+                if (row[q] < 0 || (is_diagonal && !a.cholesky))
+                    continue;
+                const small_column at = p.column[c];
+                copy_entry(is_diagonal ? p.reciprocal + c : p.l + row[q] + c * s.m,
+                           a.panel + at.panel + at.from + row0 + lane, true);
             }
         }
+    copies_commit();
+    copies_wait<0>();
+    team::sync();
+    for (int c = team::rank(); c < s.k; c += team::THREADS) {
+        const T d = p.reciprocal[c];
+        p.reciprocal[c] = divide(from_real<T>(1), d);
+        p.diagonal[c] = modulus(d);
+    }
     team::sync();
 }
 

@@ -251,7 +251,8 @@ __device__ __forceinline__ void find_growth(const invert_arguments<T> &a, int s,
     gather_growth(of_root ? &a.gathered->of_root : &a.gathered->of_group, worst);
 }
 
-/* Row sums of |G| in part `part` of a strip, a row for each warp; lanes have blocks of columns. */
+/* Row sums of |G| in part `part` of a strip, a row for each warp, whose lanes share the blocks of
+ * columns: one has one and more, or several have one. */
 template <typename T>
 __device__ __forceinline__ void sum_root(const invert_arguments<T> &a, int part)
 {
@@ -260,18 +261,22 @@ __device__ __forceinline__ void sum_root(const invert_arguments<T> &a, int part)
     const tiled_group g = a.tiled[strip.group];
     const int q = part % INVERT_STRIP_PARTS * STRIP_WARPS + threadIdx.x / 32,
               row = strip.column + q;
+    int sharing = 32; /* lanes that have a block */
+    while (sharing > 1 && 32 / sharing < g.root_blocks)
+        sharing /= 2;
+    const int lane = threadIdx.x % 32;
     real_of<T> sum = 0;
-    for (int b = threadIdx.x % 32; b < g.root_blocks && q < strip.width; b += 32) {
+    for (int b = lane / sharing; b < g.root_blocks && q < strip.width; b += 32 / sharing) {
         const root_tile t = a.root[g.root + row / g.root_rows * g.root_blocks + b];
         const T *from =
             a.values + t.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)(row - t.row) * t.ld;
 #pragma unroll 8
-        for (int c = 0; c < t.ld; c++)
+        for (int c = lane % sharing; c < t.ld; c += sharing)
             sum += modulus(from[c]);
     }
     for (int mask = 16; mask > 0; mask /= 2)
         sum += __shfl_xor_sync(~0u, sum, mask);
-    if (threadIdx.x % 32 == 0)
+    if (lane == 0)
         a.root_sums[(int64_t)(part / INVERT_STRIP_PARTS) * SQUARE + q] = sum;
 }
 
