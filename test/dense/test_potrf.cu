@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Usage: test_potrf            everything
- *        test_potrf small      the sizes that a sanitizer is run on, and the host */
+ *        test_potrf small      the sizes that a sanitizer is run on, and the host
+ *        test_potrf turns      of these the ones with tasks of all kinds, for many orders of blocks
+ */
 #include <csetjmp>
 #include <cstdarg>
 #include <cstddef>
@@ -15,7 +17,7 @@ extern "C" {
 #include <cstring>
 #include <initializer_list>
 
-static bool small_only;
+static bool small_only, by_turns;
 
 /* A matrix as a caller has it: one triangle of it, not a number in the other and behind its
  * columns, `offset` entries behind an aligned address. */
@@ -155,12 +157,14 @@ template <typename T> static void check(const given_matrix<T> &a, const char *wh
 template <typename T> static void check_shapes()
 {
     std::vector<int64_t> orders = {1, 7, 64, 65, 128, 150, 200, 321};
+    if (by_turns)
+        orders = {200, 265};
     if (!small_only)
         orders.insert(orders.end(), {2, 63, 127, 129, 191, 192, 193, 256, 449, 640});
     for (libsolver_storage uplo : {LIBSOLVER_LOWER, LIBSOLVER_UPPER})
         for (int64_t n : orders)
             for (int way = 0; way < 3; way++) { /* aligned, odd columns, all of them beside */
-                if (small_only && n > 200 && way > 0)
+                if (small_only && (by_turns || n > 200) && way > 0)
                     continue;
                 given_matrix<T> a(uplo, n, way == 0 ? (n + 3) / 2 * 2 : n | 1, way == 2);
                 fill_definite(a, (uint64_t)n);
@@ -356,7 +360,8 @@ int main(int argc, char **argv)
 {
     if (!gpu_present())
         return without_a_gpu();
-    small_only = argc > 1 && strcmp(argv[1], "small") == 0;
+    by_turns = argc > 1 && strcmp(argv[1], "turns") == 0;
+    small_only = by_turns || (argc > 1 && strcmp(argv[1], "small") == 0);
     const struct CMUnitTest few[] = {
         cmocka_unit_test(products_give_the_matrix_back),
         cmocka_unit_test(large_inverses_are_not_used),

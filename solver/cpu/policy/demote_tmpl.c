@@ -88,7 +88,7 @@ libsolver_status NAME(cpu_demote)(numeric *f, backend_report *report)
     backend_report changed = *report;
     const int64_t saved = for_each(f, NULL, NULL);
     scalar *room = NAME(cpu_doubt_room)(f, saved, report);
-    if (!room)
+    if (!room && saved > 0)
         return LIBSOLVER_OUT_OF_MEMORY;
     for_each(f, take_out, room);
     count_again(f, &changed);

@@ -113,8 +113,10 @@ static void *first_stack(char *end)
     return top;
 }
 
-static void run_block(const block_shape &shape, int number, block_cluster *cluster, uint64_t seed,
-                      const std::function<void()> &body)
+static constexpr int TOGETHER = 64; /* a multiple of every cluster; blocks wait for earlier ones */
+
+static void run_block(const block_shape &shape, int number, block_cluster *cluster,
+                      block_turns *turns, uint64_t seed, const std::function<void()> &body)
 {
     const int threads = shape.threads, width = (int)shape.blocks.x;
     thread_block b{};
@@ -126,6 +128,7 @@ static void run_block(const block_shape &shape, int number, block_cluster *clust
     b.width = shape.cluster;
     b.rank = number % shape.cluster;
     b.cluster = cluster;
+    b.turns = turns;
     b.alive = threads;
     b.thread.resize((size_t)threads);
     b.warp.resize((size_t)threads / 32);
@@ -146,6 +149,8 @@ static void run_block(const block_shape &shape, int number, block_cluster *clust
     }
     this_block = cluster->block[b.rank] = &b;
     this_body = &body;
+    if (turns)
+        turns->begin(number % TOGETHER);
     for (int turn = 0; b.alive > 0; turn++) {
         if (turn % 8 == 0)
             std::shuffle(order.begin(), order.end(), random);
@@ -154,23 +159,28 @@ static void run_block(const block_shape &shape, int number, block_cluster *clust
                 this_thread = f;
                 switch_stacks(&b.host_pointer, f->stack_pointer);
             }
-        if (turn % 64 == 0)
+        if (turns)
+            turns->went_round();
+        else if (turn % 64 == 0)
             sched_yield(); /* other blocks may be what these wait for */
     }
+    if (turns)
+        turns->end();
     cluster->block[b.rank] = nullptr;
     munmap(stacks, bytes);
 }
 
 void run_blocks(block_shape shape, uint64_t seed, const std::function<void()> &body)
 {
-    constexpr int TOGETHER = 64; /* a multiple of every cluster; blocks wait for earlier ones */
     const int blocks = (int)(shape.blocks.x * shape.blocks.y * shape.blocks.z);
     std::vector<block_cluster> cluster((size_t)(blocks / shape.cluster + 1));
     for (int first = 0; first < blocks; first += TOGETHER) {
+        const int end = std::min(blocks, first + TOGETHER);
+        const std::unique_ptr<block_turns> turns = block_turns::if_wanted(end - first);
         std::vector<std::thread> running;
-        for (int b = first; b < std::min(blocks, first + TOGETHER); b++)
-            running.emplace_back(run_block, std::cref(shape), b, &cluster[b / shape.cluster], seed,
-                                 std::cref(body));
+        for (int b = first; b < end; b++)
+            running.emplace_back(run_block, std::cref(shape), b, &cluster[b / shape.cluster],
+                                 turns.get(), seed, std::cref(body));
         for (std::thread &t : running)
             t.join();
     }

@@ -7,6 +7,7 @@
 #ifndef TEST_SUPPORT_ON_HOST_FIBERS_H
 #define TEST_SUPPORT_ON_HOST_FIBERS_H
 
+#include "turns.h"
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -103,6 +104,7 @@ struct thread_block {
     dim3 place, blocks, threads; /* blockIdx, gridDim, blockDim */
     int rank, width;             /* in its cluster, and that one's blocks */
     block_cluster *cluster;
+    block_turns *turns; /* NULL: all blocks run at once */
     int alive, arrived;
     unsigned meeting;
     int any[2]; /* of what threads bring to a barrier, by turns */
@@ -126,6 +128,12 @@ extern std::atomic<const char *> device_fault;
 
 /* The other threads' turn. */
 void take_turns();
+/* What other blocks may look at has changed. */
+inline void others_are_told()
+{
+    if (this_block->turns)
+        this_block->turns->told();
+}
 /* All of a warp have come. */
 void meet_lanes();
 /* All of the block that are not done have come; whether any brought true. */
@@ -246,7 +254,9 @@ template <typename V> V atomicMax(V *at, V v)
 }
 template <typename V> V atomicAdd(V *at, V v)
 {
-    return __atomic_fetch_add(at, v, __ATOMIC_ACQ_REL);
+    const V old = __atomic_fetch_add(at, v, __ATOMIC_ACQ_REL);
+    others_are_told();
+    return old;
 }
 inline int min(int a, int b)
 {
@@ -275,8 +285,8 @@ struct block_shape {
     int threads, shared_bytes, cluster;
 };
 
-/* body() by all threads of these blocks, up to 64 of them at once in their order; shared memory
- * holds no numbers at first. */
+/* body() by all threads of these blocks, up to 64 of them at once in their order, or by turns;
+ * shared memory holds no numbers at first. */
 void run_blocks(block_shape shape, uint64_t seed, const std::function<void()> &body);
 
 #endif

@@ -17,6 +17,14 @@
 
 std::atomic<const char *> device_fault;
 
+/* The other threads' turn, and other blocks', who may tell meanwhile what is looked at then. */
+static void wait_to_look()
+{
+    if (this_block->turns)
+        this_block->turns->looked();
+    take_turns();
+}
+
 float choose(bool yes, float a, float b)
 {
     return yes ? a : b;
@@ -90,17 +98,23 @@ void multiply_16x8x8(double (&c)[4], const double (&a)[4], const double (&b)[2])
     meet_lanes();
 }
 
-packet_word packet_word_load(const packet_word *p)
+static packet_word word_seen(const packet_word *p)
 {
     const unsigned long long epoch = __atomic_load_n(&p->epoch, __ATOMIC_ACQUIRE);
     return {__atomic_load_n(&p->value, __ATOMIC_RELAXED), epoch};
+}
+packet_word packet_word_load(const packet_word *p)
+{
+    if (this_block->turns) /* nobody sends it meanwhile */
+        wait_to_look();
+    return word_seen(p);
 }
 packet_word packet_word_load_if(bool wanted, const packet_word *p)
 {
     if (!wanted)
         return {};
-    take_turns(); /* others may send it meanwhile */
-    return packet_word_load(p);
+    wait_to_look();
+    return word_seen(p);
 }
 void packet_word_store(packet_word *p, packet_word v)
 {
@@ -108,12 +122,13 @@ void packet_word_store(packet_word *p, packet_word v)
         device_fault = "a packet is sent twice";
     __atomic_store_n(&p->value, v.value, __ATOMIC_RELAXED);
     __atomic_store_n(&p->epoch, v.epoch, __ATOMIC_RELEASE);
+    others_are_told();
 }
 template <typename T>
 bool packet_arrived(const packet_word *packets, int i, unsigned long long epoch)
 {
-    take_turns();
-    return packet_word_load(packets + (int64_t)i * packet<T>::COUNT).epoch == epoch;
+    wait_to_look();
+    return word_seen(packets + (int64_t)i * packet<T>::COUNT).epoch == epoch;
 }
 
 #define INSTANCE(T) template bool packet_arrived<T>(const packet_word *, int, unsigned long long);
@@ -129,25 +144,28 @@ unsigned long long epoch_look(const workspace_head *head)
 }
 unsigned progress_seen(const unsigned *word)
 {
-    take_turns(); /* others may tell it meanwhile */
+    wait_to_look();
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 void progress_tell(unsigned *word, unsigned value)
 {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    others_are_told();
 }
 unsigned long long progress_seen(const unsigned long long *word)
 {
-    take_turns();
+    wait_to_look();
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 void progress_tell(unsigned long long *word, unsigned long long value)
 {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    others_are_told();
 }
 void progress_tell_read(unsigned long long *word, unsigned long long value)
 {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    others_are_told();
 }
 
 float entry_load(const float *p)
@@ -209,12 +227,13 @@ void cluster_arrive()
     if (++c.arrived == this_block->width * (int)this_block->threads.x) {
         c.arrived = 0;
         c.meeting++;
+        others_are_told();
     }
 }
 void cluster_wait()
 {
     while (this_block->cluster->meeting == this_thread->cluster_meeting)
-        take_turns();
+        wait_to_look();
 }
 
 void inbox_open(uint64_t *barrier)
@@ -271,8 +290,11 @@ template <typename T> void inbox_send(T *at, uint64_t *barrier, int rank, T v)
     letter l = {place_in_shared(at), place_in_shared(barrier), sizeof v, {}};
     memcpy(l.value, &v, sizeof v);
     thread_block &to = *this_block->cluster->block[rank];
-    std::lock_guard<std::mutex> alone(to.receiving);
-    to.letters.push_back(l);
+    {
+        std::lock_guard<std::mutex> alone(to.receiving);
+        to.letters.push_back(l);
+    }
+    others_are_told();
 }
 template void inbox_send(place *, uint64_t *, int, place);
 template void inbox_send(float *, uint64_t *, int, float);
@@ -314,7 +336,7 @@ void inbox_wait(const uint64_t *barrier, unsigned phase)
         open_letters();
         end_phase(b);
         if (b.phase % 2 == phase)
-            take_turns();
+            wait_to_look();
     }
 }
 
