@@ -1,14 +1,13 @@
-/* test/support/on_host/turns.h: blocks that run one at a time, in an order of chance
+/* test/support/on_host/turns.h: blocks that run one at a time, in random order
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Blocks that run freely are all about as fast.  Here they have priorities that chance gives them,
- * and of those that do not wait the first one runs, alone [Burckhardt, Kothari, Musuvathi,
- * Nagarakatte 2010].  So the last one is late by all that others can do without it.  By chance one
- * that tells others something becomes the last, and they see at once what it has told; or one that
- * begins to wait.
+ * Blocks that run freely are all about equally fast.  Here each has a random priority, and only the
+ * first block that does not wait runs [Burckhardt, Kothari, Musuvathi, Nagarakatte 2010], so the
+ * last one is late by all that the others can do without it.  A block that tells the others
+ * something, or begins to wait, sometimes becomes the last: they see at once what it has told.
  *
- * A block waits when its threads have looked at what others tell again and again in vain, until
- * somebody tells something.  If all wait, all look once more. */
+ * A block waits once its threads have looked again and again, in vain, at what others tell, until
+ * some block tells something.  If all wait, all look once more. */
 #ifndef TEST_SUPPORT_ON_HOST_TURNS_H
 #define TEST_SUPPORT_ON_HOST_TURNS_H
 
@@ -35,7 +34,7 @@ class block_turns
   private:
     void choose();
     void hand_on();
-    bool become_last(); /* by chance; whether it has */
+    bool become_last(); /* at random; whether it has */
 
     std::mutex alone;
     std::vector<std::condition_variable> called; /* by block */
