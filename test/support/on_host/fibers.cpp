@@ -8,11 +8,13 @@
 #include <sys/mman.h>
 #include <thread>
 
-thread_local fiber *this_thread;
-thread_local thread_block *this_block;
-static thread_local const std::function<void()> *this_body;
+__thread fiber *this_thread;
+__thread thread_block *this_block;
+static __thread const std::function<void()> *this_body;
 
-static constexpr size_t STACK_BYTES = 256 * 1024;
+/* A few cache lines beyond a power of two: stacks that lie in the same sets of a cache would push
+ * one another out at every switch. */
+static constexpr size_t STACK_BYTES = 256 * 1024 + 5 * 64;
 
 /* Puts what a call must keep on the stack, keeps that in *from, and goes on with `to`. (swapcontext
  * asks the kernel about signals each time: ten times as long.) */
@@ -42,9 +44,59 @@ switch_stacks:
 .text
 )");
 
+static const unsigned NO_COUNTER = 0;
+
+static bool may_go_on(const fiber &f)
+{
+    return *f.held_by != f.held_at;
+}
+static void let_go_on(fiber &f)
+{
+    f.held_by = &NO_COUNTER;
+    f.held_at = NO_COUNTER + 1;
+}
+
+/* All have had a turn, or wait for what only the others do. */
+static void begin_round(thread_block &b)
+{
+    if (b.round++ > 0) {
+        if (b.turns)
+            b.turns->went_round();
+        else if (b.round % 64 == 0)
+            sched_yield(); /* other blocks may be what these wait for */
+    }
+    if (b.round % 8 == 1)
+        std::shuffle(b.order.begin(), b.order.end(), b.random);
+    b.next = 0;
+}
+
+static fiber &whose_turn(thread_block &b)
+{
+    for (;;) {
+        if (b.next == b.order.size())
+            begin_round(b);
+        fiber &f = *b.order[b.next++];
+        if (may_go_on(f))
+            return f;
+    }
+}
+
 void take_turns()
 {
-    switch_stacks(&this_thread->stack_pointer, this_block->host_pointer);
+    fiber &own = *this_thread, &other = whose_turn(*this_block);
+    if (&own == &other)
+        return;
+    this_thread = &other;
+    switch_stacks(&own.stack_pointer, other.stack_pointer);
+}
+
+void wait_for_change(const unsigned &counter, unsigned seen)
+{
+    fiber &own = *this_thread;
+    own.held_by = &counter;
+    own.held_at = seen;
+    take_turns();
+    let_go_on(own);
 }
 
 void meet_lanes()
@@ -54,9 +106,9 @@ void meet_lanes()
     if (++w.arrived == 32) {
         w.arrived = 0;
         w.meeting++;
+    } else {
+        wait_for_change(w.meeting, meeting);
     }
-    while (w.meeting == meeting)
-        take_turns();
 }
 
 static void end_meeting(thread_block &b)
@@ -74,30 +126,31 @@ bool meet_threads(bool brought)
         b.any[meeting % 2] = 1;
     if (++b.arrived == b.alive)
         end_meeting(b);
-    while (b.meeting == meeting)
-        take_turns();
+    else
+        wait_for_change(b.meeting, meeting);
     return b.any[meeting % 2] != 0;
 }
 
 unsigned __ballot_sync(unsigned, int vote)
 {
-    lanes &w = this_warp();
-    w.value[lane_number()][0] = vote != 0;
-    meet_lanes();
-    unsigned all = 0;
+    const brought_by_lanes &all = meet_lanes_with((char)(vote != 0));
+    unsigned votes = 0;
     for (int l = 0; l < 32; l++)
-        all |= (unsigned)w.value[l][0] << l;
-    meet_lanes();
-    return all;
+        votes |= (unsigned)all[l][0] << l;
+    return votes;
 }
 
 static void run_fiber()
 {
     (*this_body)();
     thread_block &b = *this_block;
-    this_thread->is_done = true;
     if (--b.alive > 0 && b.arrived == b.alive)
         end_meeting(b);
+    fiber &own = *this_thread;
+    own.held_by = &NO_COUNTER;
+    own.held_at = NO_COUNTER; /* for ever */
+    if (b.alive == 0)
+        switch_stacks(&own.stack_pointer, b.host_pointer);
     take_turns();
     abort(); /* it has no turn any more */
 }
@@ -113,6 +166,32 @@ static void *first_stack(char *end)
     return top;
 }
 
+/* Stacks of 32 fibers, which later blocks use again: the kernel takes long to find fresh pages. */
+static std::mutex stacks_alone;
+static std::vector<char *> stacks_left;
+
+static char *take_stacks()
+{
+    {
+        std::lock_guard<std::mutex> alone(stacks_alone);
+        if (!stacks_left.empty()) {
+            char *const own = stacks_left.back();
+            stacks_left.pop_back();
+            return own;
+        }
+    }
+    void *const fresh = mmap(nullptr, 32 * STACK_BYTES, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (fresh == MAP_FAILED)
+        abort();
+    return static_cast<char *>(fresh);
+}
+static void give_back(char *stacks)
+{
+    std::lock_guard<std::mutex> alone(stacks_alone);
+    stacks_left.push_back(stacks);
+}
+
 static constexpr int TOGETHER = 64; /* a multiple of every cluster; blocks wait for earlier ones */
 
 static void run_block(const block_shape &shape, int number, block_cluster *cluster,
@@ -120,7 +199,7 @@ static void run_block(const block_shape &shape, int number, block_cluster *clust
 {
     const int threads = shape.threads, width = (int)shape.blocks.x;
     thread_block b{};
-    std::mt19937_64 random(seed * 1000003 + (uint64_t)number);
+    b.random.seed(seed * 1000003 + (uint64_t)number);
     b.place = dim3((unsigned)(number % width), (unsigned)number / shape.blocks.x % shape.blocks.y,
                    (unsigned)number / shape.blocks.x / shape.blocks.y);
     b.blocks = shape.blocks;
@@ -135,39 +214,28 @@ static void run_block(const block_shape &shape, int number, block_cluster *clust
     std::vector<unsigned char> shared((size_t)shape.shared_bytes + 1024, 0xff);
     b.shared_bytes = (size_t)shape.shared_bytes;
     b.shared = shared.data() + (1024 - reinterpret_cast<uintptr_t>(shared.data()) % 1024);
-    const size_t bytes = STACK_BYTES * (size_t)threads;
-    void *const stacks = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stacks == MAP_FAILED)
-        abort();
-    std::vector<fiber *> order;
+    std::vector<char *> stacks(b.warp.size());
+    for (char *&of_warp : stacks)
+        of_warp = take_stacks();
     for (int t = 0; t < threads; t++) {
         fiber &f = b.thread[(size_t)t];
         f.place = dim3((unsigned)t, 0, 0);
-        f.stack_pointer = first_stack(static_cast<char *>(stacks) + STACK_BYTES * (size_t)(t + 1));
-        order.push_back(&f);
+        f.stack_pointer = first_stack(stacks[(size_t)t / 32] + STACK_BYTES * (size_t)(t % 32 + 1));
+        let_go_on(f);
+        b.order.push_back(&f);
     }
     this_block = cluster->block[b.rank] = &b;
     this_body = &body;
     if (turns)
         turns->begin(number % TOGETHER);
-    for (int turn = 0; b.alive > 0; turn++) {
-        if (turn % 8 == 0)
-            std::shuffle(order.begin(), order.end(), random);
-        for (fiber *f : order)
-            if (!f->is_done) {
-                this_thread = f;
-                switch_stacks(&b.host_pointer, f->stack_pointer);
-            }
-        if (turns)
-            turns->went_round();
-        else if (turn % 64 == 0)
-            sched_yield(); /* other blocks may be what these wait for */
-    }
+    begin_round(b);
+    this_thread = &whose_turn(b);
+    switch_stacks(&b.host_pointer, this_thread->stack_pointer); /* until all are done */
     if (turns)
         turns->end();
     cluster->block[b.rank] = nullptr;
-    munmap(stacks, bytes);
+    for (char *of_warp : stacks)
+        give_back(of_warp);
 }
 
 void run_blocks(block_shape shape, uint64_t seed, const std::function<void()> &body)

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <random>
 #include <vector>
 
 #define __host__
@@ -46,19 +47,27 @@ struct own_copy {
 
 struct fiber {
     void *stack_pointer;
+    const unsigned *held_by; /* it has no turn while this is held_at */
+    unsigned held_at;
     dim3 place; /* threadIdx */
-    bool is_done;
     unsigned cluster_meeting;
     int groups;
     std::vector<own_copy> copies, sent; /* sent: out of shared memory */
 };
 
-/* A warp as its lanes meet: what each has brought. */
+/* What each lane of a warp has brought to a meeting. */
+typedef char brought_by_lanes[32][16];
+
+/* A warp as its lanes meet.  A lane may bring something to the next meeting while others still read
+ * what was brought to this one, but not to the one after that: each second one has the same room.
+ */
 struct lanes {
     int arrived;
     unsigned meeting;
-    alignas(16) char value[32][16];
-    double part[32][6];
+    struct {
+        alignas(16) brought_by_lanes value;
+        double a[16][8], b[8][8]; /* A and B of a product, by rows */
+    } room[2];
 };
 
 /* A barrier of bulk copies. */
@@ -104,7 +113,11 @@ struct thread_block {
     dim3 place, blocks, threads; /* blockIdx, gridDim, blockDim */
     int rank, width;             /* in its cluster, and that one's blocks */
     block_cluster *cluster;
-    block_turns *turns; /* NULL: all blocks run at once */
+    block_turns *turns;         /* NULL: all blocks run at once */
+    std::vector<fiber *> order; /* of turns */
+    size_t next;                /* whose turn it is, in it */
+    uint64_t round;
+    std::mt19937_64 random;
     int alive, arrived;
     unsigned meeting;
     int any[2]; /* of what threads bring to a barrier, by turns */
@@ -120,14 +133,18 @@ struct thread_block {
     void *host_pointer;
 };
 
-extern thread_local fiber *this_thread;
-extern thread_local thread_block *this_block;
+/* (__thread: C++'s own kind asks at every use whether it has been initialized.) */
+extern __thread fiber *this_thread;
+extern __thread thread_block *this_block;
 
 /* What device code has been seen to do wrong, or NULL (a static string). */
 extern std::atomic<const char *> device_fault;
 
 /* The other threads' turn. */
 void take_turns();
+/* The same, and it has no further turn until the counter, which the block's own threads count, is
+ * not what was seen. */
+void wait_for_change(const unsigned &counter, unsigned seen);
 /* What other blocks may look at has changed. */
 inline void others_are_told()
 {
@@ -152,13 +169,19 @@ inline lanes &this_warp()
     return this_block->warp[this_thread->place.x / 32];
 }
 
-template <typename V> V exchange_lanes(V v, int from)
+/* What all have brought, until they meet again. */
+template <typename V> const brought_by_lanes &meet_lanes_with(V v)
 {
     static_assert(sizeof(V) <= 16, "fits");
-    memcpy(this_warp().value[lane_number()], &v, sizeof v);
+    lanes &w = this_warp();
+    brought_by_lanes &value = w.room[w.meeting % 2].value;
+    memcpy(value[lane_number()], &v, sizeof v);
     meet_lanes();
-    memcpy(&v, this_warp().value[from % 32], sizeof v);
-    meet_lanes();
+    return value;
+}
+template <typename V> V exchange_lanes(V v, int from)
+{
+    memcpy(&v, meet_lanes_with(v)[from % 32], sizeof v);
     return v;
 }
 template <typename V> V __shfl_sync(unsigned, V v, int lane, int width = 32)

@@ -66,36 +66,50 @@ void barrier_wait(int barrier, int threads)
     const named_barrier &b = this_block->named[barrier];
     const unsigned meeting = b.meeting;
     barrier_arrive(barrier, threads);
-    while (b.meeting == meeting)
-        take_turns();
+    if (b.meeting == meeting)
+        wait_for_change(b.meeting, meeting);
 }
+/* Two sums side by side. */
+typedef double two __attribute__((vector_size(16)));
+
+static two columns_of(const double (&row)[8], int first)
+{
+    return two{row[first], row[first + 1]};
+}
+
 void multiply_8x8x4(double (&c)[2], double a, double b)
 {
     lanes &w = this_warp();
-    const int lane = lane_number();
-    w.part[lane][0] = a;
-    w.part[lane][1] = b;
+    auto &room = w.room[w.meeting % 2];
+    const int lane = lane_number(), row = lane / 4, k = lane % 4;
+    room.a[row][k] = a;
+    room.b[k][row] = b;
     meet_lanes();
-    for (int e = 0; e < 2; e++)
-        for (int k = 0; k < 4; k++)
-            c[e] += w.part[lane / 4 * 4 + k][0] * w.part[(2 * (lane % 4) + e) * 4 + k][1];
-    meet_lanes();
+    two sum = {c[0], c[1]};
+    for (int p = 0; p < 4; p++)
+        sum += room.a[row][p] * columns_of(room.b[p], 2 * k);
+    c[0] = sum[0];
+    c[1] = sum[1];
 }
 
 void multiply_16x8x8(double (&c)[4], const double (&a)[4], const double (&b)[2])
 {
     lanes &w = this_warp();
-    const int lane = lane_number();
-    memcpy(w.part[lane], a, sizeof a);
-    memcpy(w.part[lane] + 4, b, sizeof b);
+    auto &room = w.room[w.meeting % 2];
+    const int lane = lane_number(), row = lane / 4, k = lane % 4;
+    for (int e = 0; e < 4; e++)
+        room.a[row + 8 * (e % 2)][k + 4 * (e / 2)] = a[e];
+    for (int e = 0; e < 2; e++)
+        room.b[k + 4 * e][row] = b[e];
     meet_lanes();
-    for (int e = 0; e < 4; e++) {
-        const int i = lane / 4 + 8 * (e / 2), j = 2 * (lane % 4) + e % 2;
-        for (int k = 0; k < 8; k++)
-            c[e] +=
-                w.part[i % 8 * 4 + k % 4][i / 8 + 2 * (k / 4)] * w.part[j * 4 + k % 4][4 + k / 4];
+    two upper = {c[0], c[1]}, lower = {c[2], c[3]};
+    for (int p = 0; p < 8; p++) {
+        const two of_b = columns_of(room.b[p], 2 * k);
+        upper += room.a[row][p] * of_b;
+        lower += room.a[row + 8][p] * of_b;
     }
-    meet_lanes();
+    memcpy(c, &upper, sizeof upper);
+    memcpy(c + 2, &lower, sizeof lower);
 }
 
 static packet_word word_seen(const packet_word *p)

@@ -17,15 +17,16 @@ inline void __pipeline_commit()
 }
 inline void __pipeline_wait_prior(int groups)
 {
-    std::vector<own_copy> others;
-    for (const own_copy &c : this_thread->copies)
+    std::vector<own_copy> &copies = this_thread->copies;
+    size_t left = 0;
+    for (const own_copy &c : copies)
         if (c.group < this_thread->groups - groups) {
             memcpy(c.to, c.from, c.bytes - c.zeros);
             memset(static_cast<char *>(c.to) + c.bytes - c.zeros, 0, c.zeros);
         } else {
-            others.push_back(c);
+            copies[left++] = c;
         }
-    this_thread->copies.swap(others);
+    copies.resize(left);
 }
 
 #endif
