@@ -3,8 +3,10 @@
 compiler of the host: of functions that contain PTX only declarations are left
 
 usage: translate.py ROOT FOLDER DEPENDENCIES SOURCE... -- OUTPUT...
-An output includes the source of its number; DEPENDENCIES: what was read, as make wants it"""
+An output includes the source of its number, and is another one whenever what that includes is;
+DEPENDENCIES: what was read, as make wants it"""
 # SPDX-License-Identifier: BSD-3-Clause
+import hashlib
 import pathlib
 import re
 import sys
@@ -49,25 +51,51 @@ def without_ptx(text):
                   r"unsigned char *memory = dynamic_shared();", kept)
 
 
+def write_if_other(file, text):
+    """What stays the same keeps its time, and what was compiled of it need not be compiled again."""
+    if not file.exists() or file.read_text() != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+class Copies:
+    def __init__(self, root, folder):
+        self.root, self.folder, self.included = root, folder, {}
+
+    def add(self, name):
+        """Copies a file and those it includes, and knows what each includes."""
+        if name in self.included or not (self.root / name).exists():
+            return
+        text = (self.root / name).read_text()
+        self.included[name] = []
+        if name.endswith((".cuh", ".cu")):
+            write_if_other(self.folder / name, without_ptx(text))
+            self.included[name] = re.findall(r'^#include "([^"]+)"', text, re.M)
+            for other in self.included[name]:
+                self.add(other)
+
+    def digest(self, source):
+        """Of all copies that a source consists of."""
+        wanted, seen = [source], set()
+        while wanted:
+            name = wanted.pop()
+            if name in self.included and name not in seen:
+                seen.add(name)
+                wanted += self.included[name]
+        copies = [self.folder / name for name in sorted(seen)]
+        return hashlib.sha256(b"".join(c.read_bytes() for c in copies if c.exists())).hexdigest()
+
+
 def main():
     root, folder, dependencies = map(pathlib.Path, sys.argv[1:4])
     split = sys.argv.index("--")
     sources, outputs = sys.argv[4:split], sys.argv[split + 1:]
-    wanted, read = list(sources), []
-    while wanted:
-        name = wanted.pop()
-        if name in read or not (root / name).exists():
-            continue
-        read.append(name)
-        text = (root / name).read_text()
-        if name.endswith((".cuh", ".cu")):
-            wanted += re.findall(r'^#include "([^"]+)"', text, re.M)
-            to = folder / name
-            to.parent.mkdir(parents=True, exist_ok=True)
-            to.write_text(without_ptx(text))
+    copies = Copies(root, folder)
     for source, output in zip(sources, outputs):
-        pathlib.Path(output).write_text(f'#include "{source}"\n')
-    dependencies.write_text(" ".join(outputs) + ": " + " ".join(str(root / n) for n in read) + "\n")
+        copies.add(source)
+        write_if_other(pathlib.Path(output), f'#include "{source}"\n/* {copies.digest(source)} */\n')
+    read = [str(root / name) for name in copies.included]
+    dependencies.write_text(" ".join(outputs) + ": " + " ".join(read) + "\n")
 
 
 main()
