@@ -395,12 +395,20 @@ static libsolver_vectors view(void *values, int32_t n, libsolver_place place)
                                .place = place};
 }
 
+/* Sessions are many, and a small system makes the same calls, but for those after an inverse that
+ * grew, a workspace that no longer fits and a factor in single precision that broke down. */
+static int is_small(int purpose, trouble what)
+{
+    const int has_all_calls = purpose == ORDINARY || purpose == MIXED + FOR_FEW;
+    return is_on_host(what) || (what == DEVICE_CALL && !has_all_calls);
+}
+
 void session_begin(session *t, int purpose, int may_fall_back, trouble what)
 {
     random_stream r = random_seeded((uint64_t)purpose);
-    const int few = is_on_host(what); /* sessions are many */
+    const int small = is_small(purpose, what);
     pattern a =
-        pattern_beside(problem_grid(few ? 4 : 9, few ? 4 : 7, 1), problem_path(few ? 3 : 20));
+        pattern_beside(problem_grid(small ? 4 : 9, small ? 4 : 7, 1), problem_path(small ? 3 : 20));
     const int is_mixed = purpose >= MIXED, has_signs = purpose >= SIGNED && !is_mixed,
               is_definite = purpose >= DEFINITE && purpose < MIXED_LDLT && !has_signs;
     *t = (session){.kind = is_definite ? SPD : INDEFINITE, .trouble = what};
