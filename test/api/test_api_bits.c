@@ -185,6 +185,17 @@ static void cholesky_has_the_same_bits(void **state)
     sparse_free(&smaller);
 }
 
+/* Large enough that several tasks assemble a front. */
+static void large_fronts_have_the_same_bits(void **state)
+{
+    (void)state;
+    sparse definite = sparse_box(16, 16, 16, 7), indefinite = sparse_box(16, 16, 16, 3.5);
+    threads_and_runs(&definite, LIBSOLVER_KIND_SPD, LIBSOLVER_OFF, 0);
+    threads_and_runs(&indefinite, LIBSOLVER_KIND_INDEFINITE, LIBSOLVER_OFF, 0);
+    sparse_free(&definite);
+    sparse_free(&indefinite);
+}
+
 static void ldlt_has_the_same_bits(void **state)
 {
     (void)state;
@@ -240,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cholesky_has_the_same_bits),
+        cmocka_unit_test(large_fronts_have_the_same_bits),
         cmocka_unit_test(ldlt_has_the_same_bits),
         cmocka_unit_test(ldlt_with_many_delays_has_the_same_bits),
         cmocka_unit_test(threads_beyond_the_processors_are_capped),

@@ -67,13 +67,14 @@ sparse sparse_with_eigenvalues(int64_t n, const double *values)
     return s;
 }
 
-sparse sparse_grid(int64_t x, int64_t y, double diagonal)
+sparse sparse_box(int64_t x, int64_t y, int64_t z, double diagonal)
 {
-    sparse s = sparse_new(x * y, 3 * x * y);
+    sparse s = sparse_new(x * y * z, 4 * x * y * z);
     int64_t next = 0;
     for (int64_t j = 0; j < s.n; j++) {
-        const int64_t rows[] = {j, j % x < x - 1 ? j + 1 : -1, j / x < y - 1 ? j + x : -1};
-        for (int k = 0; k < 3; k++)
+        const int64_t rows[] = {j, j % x < x - 1 ? j + 1 : -1, j / x % y < y - 1 ? j + x : -1,
+                                j / x / y < z - 1 ? j + x * y : -1};
+        for (int k = 0; k < 4; k++)
             if (rows[k] >= 0) {
                 s.indices[next] = rows[k];
                 s.values[next++] = k == 0 ? diagonal : -1;
@@ -81,6 +82,11 @@ sparse sparse_grid(int64_t x, int64_t y, double diagonal)
         s.pointers[j + 1] = next;
     }
     return s;
+}
+
+sparse sparse_grid(int64_t x, int64_t y, double diagonal)
+{
+    return sparse_box(x, y, 1, diagonal);
 }
 
 sparse sparse_saddle(random_stream *r, int64_t n, int64_t m)

@@ -20,8 +20,9 @@ typedef struct sparse {
 
 /* The nonzero entries of the lower triangle of a, n x n by columns. */
 sparse sparse_of_dense(int64_t n, const double *a);
-/* x by y points, `diagonal` on the diagonal and -1 between neighbours. */
+/* x by y, or x by y by z, points, `diagonal` on the diagonal and -1 between neighbours. */
 sparse sparse_grid(int64_t x, int64_t y, double diagonal);
+sparse sparse_box(int64_t x, int64_t y, int64_t z, double diagonal);
 /* [H G; G' 0]: H diagonal of order n, positive; G = [I; 0] + random entries, n x m.  Inertia (n, m,
  * 0). */
 sparse sparse_saddle(random_stream *r, int64_t n, int64_t m);

@@ -7,14 +7,18 @@
 #include "solver/cpu/factor/numeric.h"
 #include <string.h>
 
-/* Scaled entries of A in the columns of s; shift: delayed columns, a constant where this is inlined
- * for none. */
-static inline void assemble_matrix(const numeric *f, int32_t s, int shift)
+/* Entries of a large front that one task assembles. */
+#define TASK_ENTRIES 16384
+
+/* Scaled entries of A in the columns [t0, t1) of s; shift: delayed columns, a constant where this is
+ * inlined for none. */
+static inline void assemble_matrix(const numeric *f, int32_t s, int shift, int t0, int t1)
 {
     const cpu_plan *plan = f->plan;
-    const int32_t first = plan->part.first[s], last = plan->part.first[s + 1], k0 = last - first;
+    const int32_t first = plan->part.first[s], k0 = plan->part.first[s + 1] - first,
+                  last = first + (t1 < k0 ? t1 : k0);
     const node *v = &f->node[s];
-    for (int32_t j = first; j < last; j++) {
+    for (int32_t j = first + t0; j < last; j++) {
         scalar *column = v->panel + (int64_t)(j - first) * v->m;
         const real sj = f->scale[j];
         for (int64_t p = plan->a.start[j]; p < plan->a.start[j + 1]; p++) {
@@ -45,16 +49,30 @@ static void add_column(const int32_t *up, int j, int run, int r, const scalar *r
         at[j] += from[j];
 }
 
-/* Adds the columns of child c's contribution block that are candidates here. */
-static void add_candidates(const numeric *f, const node *v, int32_t c)
+/* The first of the columns [j, r) whose place is at least t; up(j:r) is ascending. */
+static int first_from(const int32_t *up, int j, int r, int32_t t)
+{
+    while (j < r) {
+        const int middle = j + (r - j) / 2;
+        if (up[middle] < t)
+            j = middle + 1;
+        else
+            r = middle;
+    }
+    return j;
+}
+
+/* Adds the columns of child c's contribution block that are candidates here, at places [t0, t1).
+ * Where columns have been delayed these are all. */
+static void add_candidates(const numeric *f, const node *v, int32_t c, int t0, int t1)
 {
     const node *child = &f->node[c];
     const int32_t *up = node_up(f, c);
     const int r = child->m - child->p, delayed = child->k - child->p,
               run = last_run(up, delayed, r);
-    for (int j = 0; j < r; j++) {
+    for (int j = t0 > 0 ? first_from(up, 0, r, t0) : 0; j < r; j++) {
         const int32_t tj = up[j];
-        if (tj >= v->k)
+        if (tj >= t1)
             break; /* ascending behind the delayed ones, which are all candidates */
         const scalar *from = child->cb + cb_column(r, j);
         int i = j;
@@ -121,6 +139,28 @@ static void prefetch_place(const node *v)
         __builtin_prefetch(place + k, 1, 2);
 }
 
+/* Columns [t0, t1) of the panel. */
+static void assemble_columns(const numeric *f, int32_t s, int shift, int t0, int t1)
+{
+    const cpu_plan *plan = f->plan;
+    const node *v = &f->node[s];
+    memset(v->panel + (int64_t)t0 * v->m, 0, sizeof(scalar) * (size_t)v->m * (size_t)(t1 - t0));
+    if (shift == 0)
+        assemble_matrix(f, s, 0, t0, t1);
+    else
+        assemble_matrix(f, s, shift, t0, t1);
+    for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c])
+        add_candidates(f, v, c, t0, t1);
+}
+
+/* Columns that are a task where a block of so many rows and columns is large, else all.  What a
+ * task adds to an entry comes in the same order as without tasks. */
+static int columns_of_task(int rows, int columns)
+{
+    const int each = TASK_ENTRIES / (rows + 1) + 1;
+    return (int64_t)rows * columns < 4 * TASK_ENTRIES ? columns : each;
+}
+
 libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, const scratch *t)
 {
     const cpu_plan *plan = f->plan;
@@ -133,36 +173,57 @@ libsolver_status NAME(cpu_assemble)(numeric *f, int32_t s, const scratch *t)
         prefetch_place(v);
         v->panel = t->panel;
     }
-    memset(v->panel, 0, sizeof(scalar) * (size_t)v->m * (size_t)v->k);
-    if (shift == 0)
-        assemble_matrix(f, s, 0);
-    else
-        assemble_matrix(f, s, shift);
     if (!f->cholesky) {
         index_rows(f, s, shift);
         assemble_magnitudes(f, s, shift, t->magnitude);
     }
-    for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c])
-        add_candidates(f, v, c);
+    const int each = shift == 0 ? columns_of_task(v->m, v->k) : v->k;
+    if (each >= v->k) {
+        assemble_columns(f, s, shift, 0, v->k);
+        return LIBSOLVER_OK;
+    }
+    for (int t0 = 0; t0 < v->k; t0 += each) {
+#pragma omp task firstprivate(t0)
+        assemble_columns(f, s, 0, t0, t0 + each < v->k ? t0 + each : v->k);
+    }
+#pragma omp taskwait
     return LIBSOLVER_OK;
+}
+
+/* Adds to the columns of the contribution block that have places [t0, t1) in the front. */
+static void add_contributions(const numeric *f, int32_t s, int t0, int t1)
+{
+    const cpu_plan *plan = f->plan;
+    const node *v = &f->node[s];
+    const int r = v->m - v->p;
+    for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c]) {
+        const node *child = &f->node[c];
+        const int32_t *up = node_up(f, c);
+        const int rc = child->m - child->p;
+        int j = first_from(up, child->k - child->p, rc, t0);
+        const int run = last_run(up, j, rc);
+        for (; j < rc && up[j] < t1; j++)
+            add_column(up, j, run, rc, child->cb + cb_column(rc, j),
+                       v->cb + cb_column(r, up[j] - v->p) - v->p);
+    }
 }
 
 void NAME(cpu_assemble_contribution)(numeric *f, int32_t s)
 {
     const cpu_plan *plan = f->plan;
     const node *v = &f->node[s];
-    const int r = v->m - v->p;
+    const int rows = v->m - v->k, each = columns_of_task(rows, rows);
+    if (each >= rows)
+        add_contributions(f, s, v->k, v->m);
+    else {
+        for (int t0 = v->k; t0 < v->m; t0 += each) {
+#pragma omp task firstprivate(t0)
+            add_contributions(f, s, t0, t0 + each < v->m ? t0 + each : v->m);
+        }
+#pragma omp taskwait
+    }
     for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c]) {
         node *child = &f->node[c];
-        const int32_t *up = node_up(f, c);
-        const int rc = child->m - child->p;
-        int j = 0;
-        while (j < rc && up[j] < v->k)
-            j++;
-        const int run = last_run(up, j, rc);
-        for (; j < rc; j++)
-            add_column(up, j, run, rc, child->cb + cb_column(rc, j),
-                       v->cb + cb_column(r, up[j] - v->p) - v->p);
         memory_free(&plan->env->memory, child->own_cb);
         child->own_cb = NULL;
         child->cb = NULL;
