@@ -13,25 +13,29 @@ static void add(builder *b, int32_t level, factor_task task)
         g->level_start[level + 1]++;
 }
 
-/* Panels whose product is subtracted at once from a tile so many columns behind the last of them:
- * the further behind the more, as a tile is then read and written less often; those near are wanted
- * soon.  Each is a multiple of the ones before. */
-static int32_t panels_at_once(int32_t distance)
-{
-    return distance <= 3 ? 1 : distance <= 7 ? 2 : distance <= 15 ? 4 : 8;
-}
-
-/* Whether tile (i, j) gets a product as soon as panel q is there. */
-static int is_updated(int32_t i, int32_t j, int32_t q)
-{
-    return (q + 1) % panels_at_once(j - q - (i == j)) == 0;
-}
-
 /* Whether products of a level go to two tiles at once: where they are so many that no block is
  * without work for it. */
 static int is_crowded(const builder *b, int32_t level)
 {
     return b->is_crowded && b->is_crowded[level];
+}
+
+/* Panels whose product is subtracted at once from a tile so many columns behind the last of them:
+ * the further behind the more, as a tile is then read and written less often; those near are wanted
+ * soon, unless there is other work.  Each is a multiple of the ones before. */
+static int32_t panels_at_once(int32_t distance, int crowded)
+{
+    if (crowded)
+        return distance <= 7 ? 4 : distance <= 31 ? 8 : 16;
+    return distance <= 3 ? 1 : distance <= 7 ? 2 : distance <= 15 ? 4 : 8;
+}
+
+/* Whether tile (i, j) gets a product at a level, as soon as panel q is there: at the latest when
+ * only those are left that tasks which finish rows subtract. */
+static int is_updated(const builder *b, int32_t level, int32_t i, int32_t j, int32_t q)
+{
+    return q == (i == j ? j - 4 : j - 2) ||
+           (q + 1) % panels_at_once(j - q - (i == j), is_crowded(b, level)) == 0;
 }
 
 /* What panel q changes of the columns behind it, at a level where all of its rows are done.  The
@@ -43,9 +47,9 @@ static void add_updates(builder *b, int32_t s, int32_t level, int32_t q)
     for (int32_t j = q + 2; j < nb; j++)
         for (int32_t i = j <= q + 3 ? j + 1 : j; i < blocks; i++) {
             int32_t from = q;
-            if (!is_updated(i, j, q))
+            if (!is_updated(b, level, i, j, q))
                 continue;
-            while (from > 0 && !is_updated(i, j, from - 1))
+            while (from > 0 && !is_updated(b, level - q + from - 1, i, j, from - 1))
                 from--;
             const int tall = i > j && i + 1 < blocks && is_crowded(b, level);
             add(b, level,
