@@ -10,8 +10,8 @@
 /* Entries of a large front that one task assembles. */
 #define TASK_ENTRIES 16384
 
-/* Scaled entries of A in the columns [t0, t1) of s; shift: delayed columns, a constant where this is
- * inlined for none. */
+/* Scaled entries of A in the columns [t0, t1) of s; shift: delayed columns, a constant where this
+ * is inlined for none. */
 static inline void assemble_matrix(const numeric *f, int32_t s, int shift, int t0, int t1)
 {
     const cpu_plan *plan = f->plan;
