@@ -68,9 +68,9 @@ void block_turns::hand_on()
 
 bool block_turns::become_last()
 {
-    const auto own = std::find(order.begin(), order.end(), running);
     if (random() % SELDOM)
         return false;
+    const auto own = std::find(order.begin(), order.end(), running);
     std::rotate(own, own + 1, order.end());
     return true;
 }
