@@ -19,14 +19,11 @@ INLINE_ALWAYS void subtract_product(const int V, const int N, int hermitian, int
 {
     for (int q = 0; q < inner; q++, l += ldl, w += ldw) {
         lanes a[VECTORS];
-#pragma GCC unroll 3
-        for (int v = 0; v < V; v++)
+        FOR_UNROLLED (3, int v = 0; v < V; v++)
             a[v] = lanes_load(l + v * LANES);
-#pragma GCC unroll 4
-        for (int j = 0; j < N; j++) {
+        FOR_UNROLLED (4, int j = 0; j < N; j++) {
             const scalar factor = scalar_mirror(w[j], hermitian);
-#pragma GCC unroll 3
-            for (int v = 0; v < V; v++)
+            FOR_UNROLLED (3, int v = 0; v < V; v++)
                 acc[v][j] -= a[v] * factor;
         }
     }
@@ -45,20 +42,15 @@ INLINE_ALWAYS void update_tile(const int V, const int N, const product *p, int c
                                const scalar *l, const scalar *w, scalar *c)
 {
     lanes acc[VECTORS][TILE];
-#pragma GCC unroll 4
-    for (int j = 0; j < N; j++)
-#pragma GCC unroll 3
-        for (int v = 0; v < V; v++)
+    FOR_UNROLLED (4, int j = 0; j < N; j++)
+        FOR_UNROLLED (3, int v = 0; v < V; v++)
             acc[v][j] = p->add ? lanes_load(c + j * p->ldc + v * LANES) : (lanes){0};
     subtract_product(V, N, p->hermitian, p->inner, l, p->ldl, w, p->ldw, acc);
     if (p->add && count < V * LANES)
-#pragma GCC unroll 4
-        for (int j = 0; j < N; j++)
+        FOR_UNROLLED (4, int j = 0; j < N; j++)
             acc[0][j] = lanes_last(count - (V - 1) * LANES, acc[0][j], lanes_load(c + j * p->ldc));
-#pragma GCC unroll 4
-    for (int j = 0; j < N; j++)
-#pragma GCC unroll 3
-        for (int v = 0; v < V; v++)
+    FOR_UNROLLED (4, int j = 0; j < N; j++)
+        FOR_UNROLLED (3, int v = 0; v < V; v++)
             lanes_store(c + j * p->ldc + v * LANES, acc[v][j]);
 }
 
@@ -143,29 +135,21 @@ INLINE_ALWAYS void solve_tile(const int V, const int N, const step *s, int count
 {
     lanes acc[VECTORS][TILE];
     scalar *const y = x + s->before * s->ldx;
-#pragma GCC unroll 4
-    for (int j = 0; j < N; j++)
-#pragma GCC unroll 3
-        for (int v = 0; v < V; v++)
+    FOR_UNROLLED (4, int j = 0; j < N; j++)
+        FOR_UNROLLED (3, int v = 0; v < V; v++)
             acc[v][j] = lanes_load(y + j * s->ldx + v * LANES);
     subtract_product(V, N, s->hermitian, s->before, x, s->ldx, s->t, s->ldt, acc);
-#pragma GCC unroll 4
-    for (int j = 0; j < N; j++)
-#pragma GCC unroll 3
-        for (int v = 0; v < V; v++) {
-#pragma GCC unroll 4
-            for (int q = 0; q < j; q++)
+    FOR_UNROLLED (4, int j = 0; j < N; j++)
+        FOR_UNROLLED (3, int v = 0; v < V; v++) {
+            FOR_UNROLLED (4, int q = 0; q < j; q++)
                 acc[v][j] -= acc[v][q] * s->own[j][q];
             acc[v][j] *= s->inverse[j];
         }
     if (count < V * LANES)
-#pragma GCC unroll 4
-        for (int j = 0; j < N; j++)
+        FOR_UNROLLED (4, int j = 0; j < N; j++)
             acc[0][j] = lanes_last(count - (V - 1) * LANES, acc[0][j], lanes_load(y + j * s->ldx));
-#pragma GCC unroll 4
-    for (int j = 0; j < N; j++)
-#pragma GCC unroll 3
-        for (int v = 0; v < V; v++)
+    FOR_UNROLLED (4, int j = 0; j < N; j++)
+        FOR_UNROLLED (3, int v = 0; v < V; v++)
             lanes_store(y + j * s->ldx + v * LANES, acc[v][j]);
 }
 
@@ -237,17 +221,12 @@ INLINE_ALWAYS int factorize_corner(const int N, step *s, scalar *a, ptrdiff_t ld
                                    const real *diagonal)
 {
     scalar t[TILE][TILE];
-#pragma GCC unroll 4
-    for (int i = 0; i < N; i++)
-#pragma GCC unroll 4
-        for (int j = 0; j <= i; j++)
+    FOR_UNROLLED (4, int i = 0; i < N; i++)
+        FOR_UNROLLED (4, int j = 0; j <= i; j++)
             t[i][j] = a[i + j * lda];
-#pragma GCC unroll 4
-    for (int j = 0; j < N; j++) {
-#pragma GCC unroll 4
-        for (int q = 0; q < j; q++)
-#pragma GCC unroll 4
-            for (int i = j; i < N; i++)
+    FOR_UNROLLED (4, int j = 0; j < N; j++) {
+        FOR_UNROLLED (4, int q = 0; q < j; q++)
+            FOR_UNROLLED (4, int i = j; i < N; i++)
                 t[i][j] -= t[i][q] * scalar_conj(t[j][q]);
         const real pivot = scalar_real(t[j][j]);
         if (!(pivot > 16 * EPS * diagonal[j]))
@@ -255,8 +234,7 @@ INLINE_ALWAYS int factorize_corner(const int N, step *s, scalar *a, ptrdiff_t ld
         const real root = (real)sqrt((double)pivot), inverse = 1 / root;
         a[j + j * lda] = root;
         s->inverse[j] = inverse;
-#pragma GCC unroll 4
-        for (int i = j + 1; i < N; i++) {
+        FOR_UNROLLED (4, int i = j + 1; i < N; i++) {
             t[i][j] *= inverse;
             a[i + j * lda] = t[i][j];
             s->own[i][j] = scalar_conj(t[i][j]);

@@ -83,8 +83,7 @@ INLINE_ALWAYS void pack_l(const int V, int rows, int inner, const scalar *l, ptr
             to[i] = to[all + i] = 0;
 #else
         if (rows == all) {
-#pragma GCC unroll 3
-            for (int v = 0; v < V; v++)
+            FOR_UNROLLED (3, int v = 0; v < V; v++)
                 store(to + v * ROWS_A_VECTOR, load(l + v * ROWS_A_VECTOR));
             continue;
         }
@@ -121,27 +120,20 @@ INLINE_ALWAYS void multiply(const int V, const int N, int inner, const real *l, 
                             const tile *t)
 {
     vector sum[PARTS][VECTORS][WIDE];
-#pragma GCC unroll 8
-    for (int j = 0; j < N; j++) {
+    FOR_UNROLLED (8, int j = 0; j < N; j++) {
         if (j < t->columns)
             __builtin_prefetch(t->c + j * t->ldc, 1);
-#pragma GCC unroll 3
-        for (int v = 0; v < V; v++)
-#pragma GCC unroll 2
-            for (int part = 0; part < PARTS; part++)
+        FOR_UNROLLED (3, int v = 0; v < V; v++)
+            FOR_UNROLLED (2, int part = 0; part < PARTS; part++)
                 sum[part][v][j] = (vector){0};
     }
     for (int q = 0; q < inner; q++, l += V * ROWS_A_VECTOR * PARTS, w += N * PARTS) {
         vector a[PARTS][VECTORS];
-#pragma GCC unroll 3
-        for (int v = 0; v < V; v++)
-#pragma GCC unroll 2
-            for (int part = 0; part < PARTS; part++)
+        FOR_UNROLLED (3, int v = 0; v < V; v++)
+            FOR_UNROLLED (2, int part = 0; part < PARTS; part++)
                 a[part][v] = load(l + (part * V + v) * ROWS_A_VECTOR);
-#pragma GCC unroll 8
-        for (int j = 0; j < N; j++)
-#pragma GCC unroll 3
-            for (int v = 0; v < V; v++) {
+        FOR_UNROLLED (8, int j = 0; j < N; j++)
+            FOR_UNROLLED (3, int v = 0; v < V; v++) {
 #if SCALAR_COMPLEX
                 sum[0][v][j] += a[0][v] * w[2 * j];
                 sum[1][v][j] += a[1][v] * w[2 * j];
@@ -154,10 +146,8 @@ INLINE_ALWAYS void multiply(const int V, const int N, int inner, const real *l, 
     }
 #if !SCALAR_COMPLEX
     if (t->rows == V * ROWS_A_VECTOR && t->columns == N) {
-#pragma GCC unroll 8
-        for (int j = 0; j < N; j++)
-#pragma GCC unroll 3
-            for (int v = 0; v < V; v++) {
+        FOR_UNROLLED (8, int j = 0; j < N; j++)
+            FOR_UNROLLED (3, int v = 0; v < V; v++) {
                 real *const c = t->c + j * t->ldc + v * ROWS_A_VECTOR;
                 store(c, (t->add ? load(c) : (vector){0}) - sum[0][v][j]);
             }
@@ -165,12 +155,9 @@ INLINE_ALWAYS void multiply(const int V, const int N, int inner, const real *l, 
     }
 #endif
     real out[WIDE][PARTS][SLIVER];
-#pragma GCC unroll 8
-    for (int j = 0; j < N; j++)
-#pragma GCC unroll 3
-        for (int v = 0; v < V; v++)
-#pragma GCC unroll 2
-            for (int part = 0; part < PARTS; part++)
+    FOR_UNROLLED (8, int j = 0; j < N; j++)
+        FOR_UNROLLED (3, int v = 0; v < V; v++)
+            FOR_UNROLLED (2, int part = 0; part < PARTS; part++)
                 store(out[j][part] + v * ROWS_A_VECTOR, sum[part][v][j]);
     for (int j = 0; j < t->columns; j++) {
         scalar *const c = t->c + j * t->ldc;

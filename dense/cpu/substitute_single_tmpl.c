@@ -229,8 +229,7 @@ INLINE_ALWAYS void minus_dots(const int W, int rows, ptrdiff_t ld, int packed, c
     for (int i = 0; i < whole; i += STEP) {
         vec factor[2], entry[2];
         load_factors(x + i, factor);
-#pragma GCC unroll 4
-        for (int j = 0; j < W; j++) {
+        FOR_UNROLLED (4, int j = 0; j < W; j++) {
             load_entries(column[j] + i, entry);
             s[j][0] += entry[0] * factor[0];
             s[j][1] += entry[1] * factor[1];

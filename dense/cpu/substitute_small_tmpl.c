@@ -124,8 +124,7 @@ INLINE_ALWAYS void forward_group(const int V, const int g, int count, cursor *c,
         const vec inv = inverse(c, LANES * g + j), left = spread(z[g], j), x = left * inv;
         pivots = _mm512_mask_mov_pd(pivots, lane, inv);
         z[g] = _mm512_mask3_fnmadd_pd(rows_of(V, g, c) * inv, left, z[g], below);
-#pragma GCC unroll 8
-        for (int q = g + 1; q < V; q++)
+        FOR_UNROLLED (8, int q = g + 1; q < V; q++)
             z[q] = _mm512_fnmadd_pd(rows_of(V, q, c), x, z[q]);
         next_column(c);
     }
@@ -138,8 +137,7 @@ INLINE_ALWAYS void forward_by(const int V, const substitution_front *f, const sc
     vec v[VECTORS];
     cursor c = cursor_at(f, 0);
     prefetch_front(f, BYTES_AHEAD);
-#pragma GCC unroll 8
-    for (int q = 0; q < V; q++)
+    FOR_UNROLLED (8, int q = 0; q < V; q++)
         v[q] = is_leaf ? _mm512_setzero_pd() : load(q == V - 1 ? c.last : 0xff, z + LANES * q);
     v[0] += gather(first_lanes(f->p), f->index, x);
     if (V > 1 && f->p > LANES)
@@ -147,8 +145,7 @@ INLINE_ALWAYS void forward_by(const int V, const substitution_front *f, const sc
     forward_group(V, 0, least(f->p, LANES), &c, v);
     if (V > 1 && f->p > LANES)
         forward_group(V, 1, f->p - LANES, &c, v);
-#pragma GCC unroll 8
-    for (int q = 0; q < V; q++)
+    FOR_UNROLLED (8, int q = 0; q < V; q++)
         store(v[q], z + LANES * q);
 }
 
@@ -195,8 +192,7 @@ INLINE_ALWAYS vec backward_group(const int V, const int g, int count, cursor c, 
     const __mmask8 pivots = first_lanes(count);
     const vec zero = _mm512_setzero_pd();
     vec sum[LANES], row[LANES], inverses = _mm512_set1_pd(1);
-#pragma GCC unroll 8
-    for (int j = 0; j < LANES; j++) {
+    FOR_UNROLLED (8, int j = 0; j < LANES; j++) {
         sum[j] = row[j] = zero;
         if (j >= count)
             continue;
@@ -204,8 +200,7 @@ INLINE_ALWAYS vec backward_group(const int V, const int g, int count, cursor c, 
         vec even = _mm512_maskz_mul_pd((__mmask8)~pivots, first, z[g]), odd = zero;
         inverses = _mm512_mask_mov_pd(inverses, (__mmask8)(1 << j), inverse(&c, LANES * g + j));
         row[j] = _mm512_maskz_mov_pd((__mmask8)(pivots & 0xff << (j + 1)), first);
-#pragma GCC unroll 8
-        for (int q = g + 1; q < V; q++)
+        FOR_UNROLLED (8, int q = g + 1; q < V; q++)
             if ((q - g) & 1)
                 odd = _mm512_fmadd_pd(rows_of(V, q, &c), z[q], odd);
             else
@@ -227,8 +222,7 @@ INLINE_ALWAYS void backward_by(const int V, const substitution_front *f, scalar 
     vec v[VECTORS];
     scalar solution[2 * LANES];
     prefetch_front(f, -BYTES_AHEAD);
-#pragma GCC unroll 8
-    for (int q = 0; q < V; q++)
+    FOR_UNROLLED (8, int q = 0; q < V; q++)
         v[q] = gather(q == V - 1 ? c.last : 0xff, f->index + LANES * q, x);
     if (is_wide) {
         const vec y = backward_group(V, 1, f->p - LANES, cursor_at(f, LANES), v, v[1]);

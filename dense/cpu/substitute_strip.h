@@ -91,13 +91,11 @@ static inline void STRIP(minus_columns)(const int W, int rows, ptrdiff_t ld, int
                                         const scalar *a, const row *x, int width, scalar *y)
 {
     const scalar *column[BLOCK_W];
-#pragma GCC unroll 8
-    for (int j = 0; j < W; j++)
+    FOR_UNROLLED (8, int j = 0; j < W; j++)
         column[j] = a + substitution_column(ld, packed, j);
     for (int i = 0; i < rows; i++) {
         row sum = STRIP(load)(y + (ptrdiff_t)i * width);
-#pragma GCC unroll 8
-        for (int j = 0; j < W; j++)
+        FOR_UNROLLED (8, int j = 0; j < W; j++)
             STRIP(minus_product)(&sum, column[j][i], &x[j]);
         STRIP(store)(y + (ptrdiff_t)i * width, &sum);
     }
@@ -109,11 +107,9 @@ static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, int pa
 {
     row sum[BLOCK_W];
     const scalar *column[BLOCK_W];
-#pragma GCC unroll 8
-    for (int j = 0; j < W; j++)
+    FOR_UNROLLED (8, int j = 0; j < W; j++)
         column[j] = a + substitution_column(ld, packed, j);
-#pragma GCC unroll 8
-    for (int j = 0; j < W; j++)
+    FOR_UNROLLED (8, int j = 0; j < W; j++)
         for (int k = 0; k < VECTORS; k++) {
             sum[j].v[k] = (vec){0};
 #if SCALAR_COMPLEX
@@ -122,8 +118,7 @@ static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, int pa
         }
     for (int i = 0; i < rows; i++) {
         const row z = STRIP(load)(x + (ptrdiff_t)i * width);
-#pragma GCC unroll 8
-        for (int j = 0; j < W; j++) {
+        FOR_UNROLLED (8, int j = 0; j < W; j++) {
             const scalar l = column[j][i];
             for (int k = 0; k < VECTORS; k++) {
 #if SCALAR_COMPLEX
@@ -135,8 +130,7 @@ static inline void STRIP(minus_dots)(const int W, int rows, ptrdiff_t ld, int pa
             }
         }
     }
-#pragma GCC unroll 8
-    for (int j = 0; j < W; j++)
+    FOR_UNROLLED (8, int j = 0; j < W; j++)
         for (int k = 0; k < VECTORS; k++) {
             y[j].v[k] -= sum[j].v[k];
 #if SCALAR_COMPLEX
@@ -150,11 +144,9 @@ static inline void STRIP(forward_columns)(const int W, int m, ptrdiff_t ld, int 
                                           const scalar *l, int width, scalar *z)
 {
     row x[BLOCK_W];
-#pragma GCC unroll 8
-    for (int j = 0; j < W; j++) {
+    FOR_UNROLLED (8, int j = 0; j < W; j++) {
         x[j] = STRIP(load)(z + (ptrdiff_t)j * width);
-#pragma GCC unroll 8
-        for (int q = 0; q < j; q++)
+        FOR_UNROLLED (8, int q = 0; q < j; q++)
             STRIP(minus_product)(&x[j], l[j + substitution_column(ld, packed, q)], &x[q]);
         if (!unit)
             STRIP(divide)(&x[j], l[j + substitution_column(ld, packed, j)]);
@@ -168,14 +160,11 @@ static inline void STRIP(backward_columns)(const int W, int m, ptrdiff_t ld, int
                                            const scalar *l, int width, scalar *z)
 {
     row x[BLOCK_W];
-#pragma GCC unroll 8
-    for (int j = 0; j < W; j++)
+    FOR_UNROLLED (8, int j = 0; j < W; j++)
         x[j] = STRIP(load)(z + (ptrdiff_t)j * width);
     STRIP(minus_dots)(W, m - W, ld, packed, l + W, width, z + (ptrdiff_t)W * width, x);
-#pragma GCC unroll 8
-    for (int j = W - 1; j >= 0; j--) {
-#pragma GCC unroll 8
-        for (int q = j + 1; q < W; q++)
+    FOR_UNROLLED (8, int j = W - 1; j >= 0; j--) {
+        FOR_UNROLLED (8, int q = j + 1; q < W; q++)
             STRIP(minus_product)(&x[j], l[q + substitution_column(ld, packed, j)], &x[q]);
         if (!unit)
             STRIP(divide)(&x[j], l[j + substitution_column(ld, packed, j)]);
