@@ -21,9 +21,9 @@
 #define INLINE_ALWAYS static inline __attribute__((always_inline))
 
 /* FOR_UNROLLED(most, int k = 0; k < n; k++): for (int k = 0; k < n; k++), n at most `most` and
- * known once functions are inlined, step by step without a loop, so that arrays indexed by k stay
- * in registers.  Given a number clang leaves some loops, their sums on the stack, and products
- * take 1.7 times as long. */
+ * known once functions are inlined, unrolled completely, so that arrays indexed by k stay in
+ * registers.  If clang is given a number, as gcc needs it, it leaves some of these loops rolled
+ * and their sums on the stack, and products take 1.7 times as long. */
 #define PRAGMA(text) _Pragma(#text)
 #ifdef __clang__
 #define FOR_UNROLLED(most, ...) PRAGMA(clang loop unroll(full)) for (__VA_ARGS__)

@@ -30,8 +30,8 @@ static int32_t panels_at_once(int32_t distance, int crowded)
     return distance <= 3 ? 1 : distance <= 7 ? 2 : distance <= 15 ? 4 : 8;
 }
 
-/* Whether tile (i, j) gets a product at a level, as soon as panel q is there: at the latest when
- * only those are left that tasks which finish rows subtract. */
+/* Whether tile (i, j) gets a product at a level, as soon as panel q is there.  Panels behind the
+ * last q for which this is so are subtracted by the tasks that finish rows. */
 static int is_updated(const builder *b, int32_t level, int32_t i, int32_t j, int32_t q)
 {
     return q == (i == j ? j - 4 : j - 2) ||
