@@ -14,7 +14,8 @@
 typedef struct block {
     int hermitian, n, ld;
     scalar *b;
-    real most[LDLT_BLOCK]; /* of the entries of each column that are left */
+    real most[LDLT_BLOCK]; /* of the entries of each column that are left; -1 of the others, in
+                              whole vectors */
 } block;
 
 /* Row of the vector in which the diagonal of column j stands. */
@@ -31,20 +32,25 @@ static real largest_of_column(const block *s, int j)
     return lanes_largest(most);
 }
 
-/* The largest entry left, at (*row, *column): the first of equals. */
+/* The largest entry left, at (*row, *column): the first of equals.  It is found in vectors first,
+ * and then where it is: a search that remembers places takes each comparison after the other. */
 static real largest_entry(const block *s, int p, int *row, int *column)
 {
-    real largest = -1;
-    for (int j = p; j < s->n; j++)
-        if (s->most[j] > largest) {
-            largest = s->most[j];
-            *column = j;
-        }
-    const scalar *entry = s->b + *column * s->ld;
-    *row = *column;
-    for (int i = *column + 1; i < s->n; i++)
-        if (scalar_abs(entry[i]) > scalar_abs(entry[*row]))
-            *row = i;
+    real_lanes most = (real_lanes){0} - 1; /* NaN is larger than nothing */
+    for (int j = first_row(p); j < s->n; j += LANES)
+        most = lanes_max(lanes_load_real(s->most + j), most);
+    const real largest = lanes_largest(most);
+    if (!(largest > 0))
+        return largest;
+    int j = p;
+    while (j + 1 < s->n && s->most[j] != largest)
+        j++;
+    const scalar *entry = s->b + j * s->ld;
+    int i = j;
+    while (entry[j] == entry[j] && i + 1 < s->n && scalar_abs(entry[i]) != largest)
+        i++;
+    *column = j;
+    *row = i;
     return largest;
 }
 
@@ -114,12 +120,23 @@ INLINE_ALWAYS void subtract(const int pairs, block *s, int p, const scalar *l0, 
     }
 }
 
+/* Zeros where subtract reads l beside rows [p, n), p < n. */
+static inline void clear_around(scalar *l, int p, int n)
+{
+    lanes_store(l + first_row(p), (lanes){0});
+    lanes_store(l + first_row(n - 1), (lanes){0});
+}
+
 /* b(p+1:n, p+1:n) -= l d l^T (l^H) with l = b(p+1:n, p) / d, which replaces the column */
 static void eliminate_1x1(block *s, int p, real *g)
 {
-    scalar *column = s->b + p * s->ld, l[LDLT_BLOCK] = {0}, w[LDLT_BLOCK];
+    scalar *column = s->b + p * s->ld, l[LDLT_BLOCK], w[LDLT_BLOCK];
     const scalar inverse = 1 / column[p];
     const real weight = scalar_abs(column[p]);
+    s->most[p] = -1;
+    if (p + 1 == s->n)
+        return;
+    clear_around(l, p + 1, s->n);
     for (int i = p + 1; i < s->n; i++) {
         w[i] = column[i];
         l[i] = column[i] *= inverse;
@@ -132,9 +149,15 @@ static void eliminate_1x1(block *s, int p, real *g)
 static void eliminate_2x2(block *s, int p, real *g)
 {
     scalar *c0 = s->b + p * s->ld, *c1 = c0 + s->ld;
-    scalar l0[LDLT_BLOCK] = {0}, l1[LDLT_BLOCK] = {0}, w0[LDLT_BLOCK], w1[LDLT_BLOCK];
+    scalar l0[LDLT_BLOCK], l1[LDLT_BLOCK], w0[LDLT_BLOCK], w1[LDLT_BLOCK];
     const scalar d0 = c0[p], e = c0[p + 1], d1 = c1[p + 1], d[2] = {d0, d1}, off[2] = {e, 0};
     real weight[2];
+    c0[p + 1] = 0;
+    s->most[p] = s->most[p + 1] = -1;
+    if (p + 2 == s->n)
+        return;
+    clear_around(l0, p + 2, s->n);
+    clear_around(l1, p + 2, s->n);
     ldlt_weights(2, d, off, weight);
     for (int i = p + 2; i < s->n; i++) {
         w0[i] = c0[i];
@@ -144,19 +167,24 @@ static void eliminate_2x2(block *s, int p, real *g)
         l1[i] = c1[i];
         g[i] += ldlt_growth(l0[i], weight[0]) + ldlt_growth(l1[i], weight[1]);
     }
-    c0[p + 1] = 0;
     subtract(1, s, p + 2, l0, w0, l1, w1);
 }
 
 int SET(ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e,
                     real *g)
 {
-    block s = {hermitian, n, ldlt_block_ld(n), b, {0}};
+    block s;
+    s.hermitian = hermitian;
+    s.n = n;
+    s.ld = ldlt_block_ld(n);
+    s.b = b;
     const int ld = s.ld;
     for (int i = 0; i < n; i++) {
         order[i] = i;
         s.most[i] = largest_of_column(&s, i);
     }
+    for (int i = n; i % LANES != 0; i++)
+        s.most[i] = -1;
     int p = 0;
     while (p < n) {
         int row = p, column = p;
