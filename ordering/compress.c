@@ -3,62 +3,72 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/hash.h"
 #include "ordering/ordering.h"
+#include <string.h>
 
 /* A compressed graph is made when it has fewer than this fraction of the vertices.  An ordering's
  * time falls about in that proportion, and making and expanding the compressed graph costs a few
  * percent of it. */
 #define COMPRESSED_FRACTION 0.9
 
-/* adj(u) + u == adj(v) + v for adjacent u, v of the same degree.  Both lists ascend; each is passed
- * over once without the other vertex, so that as many remain in one as in the other. */
+/* adj(u) + u == adj(v) + v for u, v of the same degree.  Both lists ascend; each is passed over
+ * once without the other vertex, so that as many remain in one as in the other. */
 static int indistinguishable(const graph *g, int32_t u, int32_t v)
 {
     const int64_t u_end = g->start[u + 1], v_end = g->start[v + 1];
+    int is_adjacent = 0;
     for (int64_t p = g->start[u], q = g->start[v];; p++, q++) {
-        if (p < u_end && g->neighbor[p] == v)
+        if (p < u_end && g->neighbor[p] == v) {
+            is_adjacent = 1;
             p++;
+        }
         if (q < v_end && g->neighbor[q] == u)
             q++;
         if (p == u_end)
-            return 1;
+            return is_adjacent;
         if (g->neighbor[p] != g->neighbor[q])
             return 0;
     }
 }
 
-/* first(v): smallest vertex with v's closed neighbourhood; returns the number of different
- * ones.  Vertices of one class are adjacent, so that a class is found among the neighbours of each
- * member, mostly the nearest one; hashes of the neighbourhoods rule out nearly all others: sums of
- * numbers that look random, as those of the bare vertices agree too often in graphs with
- * structure. */
-static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered, int32_t *first)
+/* Slots of a table of the first vertices of classes: a power of two, twice n at least. */
+static int64_t slots_for(int32_t n)
 {
+    int64_t slots = 2;
+    while (slots < 2 * (int64_t)n)
+        slots *= 2;
+    return slots;
+}
+
+/* first(v): smallest vertex with v's closed neighbourhood; returns the number of different ones.
+ * Those found so far are looked up by hashes of the neighbourhoods: sums of numbers that look
+ * random, as those of the bare vertices agree too often in graphs with structure.  slot: -1 each.
+ */
+static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered, int32_t *slot,
+                            int64_t slots, int32_t *first)
+{
+    int32_t classes = 0;
     for (int32_t v = 0; v < g->n; v++)
         scattered[v] = hash64_number((uint64_t)v);
     for (int32_t v = 0; v < g->n; v++) {
         uint64_t sum = scattered[v];
-        int32_t smaller = 0;
-        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++) {
+        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
             sum += scattered[g->neighbor[p]];
-            smaller += g->neighbor[p] < v;
-        }
         hash[v] = sum;
-        first[v] = smaller; /* neighbours, until v's class is known */
     }
-    int32_t classes = 0;
     for (int32_t v = 0; v < g->n; v++) {
         const int64_t degree = g->start[v + 1] - g->start[v];
-        int64_t p = g->start[v] + first[v];
-        first[v] = v;
-        while (--p >= g->start[v]) {
-            const int32_t u = g->neighbor[p];
+        int64_t s = (int64_t)(hash[v] & (uint64_t)(slots - 1));
+        for (; slot[s] >= 0; s = (s + 1) & (slots - 1)) {
+            const int32_t u = slot[s];
             if (hash[u] == hash[v] && g->start[u + 1] - g->start[u] == degree &&
-                indistinguishable(g, u, v)) {
-                first[v] = first[u];
+                indistinguishable(g, u, v))
                 break;
-            }
         }
-        classes += first[v] == v;
+        if (slot[s] < 0) {
+            slot[s] = v;
+            classes++;
+        }
+        first[v] = slot[s];
     }
     return classes;
 }
@@ -102,9 +112,12 @@ libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, in
     *compressed = (graph){.n = -1};
     uint64_t *hash = memory_new(m, 2 * (int64_t)g->n, sizeof(uint64_t));
     int32_t *first = memory_new(m, g->n, sizeof(int32_t));
+    const int64_t slots = slots_for(g->n);
+    int32_t *slot = memory_new(m, slots, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (hash && first) {
-        const int32_t classes = find_classes(g, hash, hash + g->n, first);
+    if (hash && first && slot) {
+        memset(slot, 0xff, sizeof(int32_t) * (size_t)slots);
+        const int32_t classes = find_classes(g, hash, hash + g->n, slot, slots, first);
         status = LIBSOLVER_OK;
         if (classes < COMPRESSED_FRACTION * g->n) {
             for (int32_t v = 0, c = 0; v < g->n; v++)
@@ -114,6 +127,7 @@ libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, in
     }
     memory_free(m, hash);
     memory_free(m, first);
+    memory_free(m, slot);
     return status;
 }
 

@@ -32,6 +32,23 @@ static real largest_of_column(const block *s, int j)
     return lanes_largest(most);
 }
 
+/* Row of the largest of entries [j, n) of a column, the first of equals.  Sizes of real entries are
+ * exact, so that it is the first of that size; those of complex ones are compared anew. */
+static int row_of_largest(const scalar *entry, int j, int n, real largest)
+{
+    int row = j;
+#if SCALAR_COMPLEX
+    (void)largest;
+    for (int i = j + 1; i < n; i++)
+        if (scalar_abs(entry[i]) > scalar_abs(entry[row]))
+            row = i;
+#else
+    while (entry[j] == entry[j] && row + 1 < n && scalar_abs(entry[row]) != largest)
+        row++;
+#endif
+    return row;
+}
+
 /* The largest entry left, at (*row, *column): the first of equals.  It is found in vectors first,
  * and then where it is: a search that remembers places takes each comparison after the other. */
 static real largest_entry(const block *s, int p, int *row, int *column)
@@ -45,12 +62,8 @@ static real largest_entry(const block *s, int p, int *row, int *column)
     int j = p;
     while (j + 1 < s->n && s->most[j] != largest)
         j++;
-    const scalar *entry = s->b + j * s->ld;
-    int i = j;
-    while (entry[j] == entry[j] && i + 1 < s->n && scalar_abs(entry[i]) != largest)
-        i++;
     *column = j;
-    *row = i;
+    *row = row_of_largest(s->b + j * s->ld, j, s->n, largest);
     return largest;
 }
 

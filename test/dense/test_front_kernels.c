@@ -321,6 +321,20 @@ static void check_block(random_stream *r, const front_kernels *kernels, int herm
                 sum += w[i][q] * mirrored(l[j][q], hermitian);
             check_near(a[order[i]][order[j]], (scalar)sum, 4 * (1 + g[i] + g[j]));
         }
+    /* each pivot is the largest entry left, or a diagonal entry with more than its half squared */
+    for (int p = 0; p < found; p += e[p] != 0 ? 2 : 1) {
+        long double largest = 0, own = 0;
+        for (int i = p; i < found; i++)
+            for (int j = p; j <= i; j++) {
+                exact left = a[order[i]][order[j]];
+                for (int q = 0; q < p; q++)
+                    left -= w[i][q] * mirrored(l[j][q], hermitian);
+                largest = cabsl(left) > largest ? cabsl(left) : largest;
+                if (j == p && i == (e[p] != 0 ? p + 1 : p))
+                    own = cabsl(left);
+            }
+        assert_true(own >= (e[p] != 0 ? 1 - 1e4L * EPS : 0.7L) * largest);
+    }
     /* what earlier pivots have subtracted from an entry is bounded by its magnitudes */
     for (int i = 0; i < found; i++)
         for (int j = 0; j <= i; j++) {
