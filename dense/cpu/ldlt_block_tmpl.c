@@ -32,8 +32,9 @@ static real largest_of_column(const block *s, int j)
     return lanes_largest(most);
 }
 
-/* Row of the largest of entries [j, n) of a column, the first of equals.  Sizes of real entries are
- * exact, so that it is the first of that size; those of complex ones are compared anew. */
+/* Row of the largest of entries [j, n) of a column, the first of equals.  The size of a real entry
+ * is exact, so that the first of that size will do; that of a complex one may differ in its last
+ * bit from the one that was found before. */
 static int row_of_largest(const scalar *entry, int j, int n, real largest)
 {
     int row = j;

@@ -321,7 +321,7 @@ static void check_block(random_stream *r, const front_kernels *kernels, int herm
                 sum += w[i][q] * mirrored(l[j][q], hermitian);
             check_near(a[order[i]][order[j]], (scalar)sum, 4 * (1 + g[i] + g[j]));
         }
-    /* each pivot is the largest entry left, or a diagonal entry with more than its half squared */
+    /* a 2x2 pivot holds the largest entry left, of which a 1x1 pivot is at least 0.7 */
     for (int p = 0; p < found; p += e[p] != 0 ? 2 : 1) {
         long double largest = 0, own = 0;
         for (int i = p; i < found; i++)
