@@ -30,7 +30,7 @@ static int indistinguishable(const graph *g, int32_t u, int32_t v)
     }
 }
 
-/* Slots of a table of the first vertices of classes: a power of two, twice n at least. */
+/* Length of find_classes' table: a power of two, 2 n or more. */
 static int64_t slots_for(int32_t n)
 {
     int64_t slots = 2;
@@ -40,9 +40,8 @@ static int64_t slots_for(int32_t n)
 }
 
 /* first(v): smallest vertex with v's closed neighbourhood; returns the number of different ones.
- * Those found so far are looked up by hashes of the neighbourhoods: sums of numbers that look
- * random, as those of the bare vertices agree too often in graphs with structure.  slot: -1 each.
- */
+ * slot: a table of these, all -1 before, by hashes of the neighbourhoods: sums of numbers that look
+ * random, as those of the bare vertices agree too often in graphs with structure. */
 static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered, int32_t *slot,
                             int64_t slots, int32_t *first)
 {

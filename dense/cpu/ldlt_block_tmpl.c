@@ -32,9 +32,9 @@ static real largest_of_column(const block *s, int j)
     return lanes_largest(most);
 }
 
-/* Row of the largest of entries [j, n) of a column, the first of equals.  The size of a real entry
- * is exact, so that the first of that size will do; that of a complex one may differ in its last
- * bit from the one that was found before. */
+/* Row of the largest of entries [j, n) of a column, the first of equals; j if entry j is NaN.  The
+ * size of a real entry is exact, so that the first of that size will do; that of a complex one may
+ * differ in its last bit from the one that was found before. */
 static int row_of_largest(const scalar *entry, int j, int n, real largest)
 {
     int row = j;
@@ -50,8 +50,9 @@ static int row_of_largest(const scalar *entry, int j, int n, real largest)
     return row;
 }
 
-/* The largest entry left, at (*row, *column): the first of equals.  It is found in vectors first,
- * and then where it is: a search that remembers places takes each comparison after the other. */
+/* The largest entry left, at (*row, *column): the first of equals; these stay where none is larger
+ * than 0.  Its size is found first, in vectors, and then its place: in a search that remembers
+ * places each comparison waits for the one before. */
 static real largest_entry(const block *s, int p, int *row, int *column)
 {
     real_lanes most = (real_lanes){0} - 1; /* NaN is larger than nothing */
@@ -187,7 +188,7 @@ static void eliminate_2x2(block *s, int p, real *g)
 int SET(ldlt_block)(int hermitian, int n, real zero, scalar *b, int *order, scalar *d, scalar *e,
                     real *g)
 {
-    block s;
+    block s; /* no more of it is set than is read */
     s.hermitian = hermitian;
     s.n = n;
     s.ld = ldlt_block_ld(n);
