@@ -40,6 +40,7 @@ template <typename T> struct common_arguments {
     const factor_task *task;
     const int32_t *by_level;    /* of a launch for each level */
     int front_words;            /* the word of front 0 */
+    int end_word;               /* that counts blocks that have ended */
     const T *value;             /* of the scaled matrix */
     const real_of<T> *diagonal; /* n */
     T *panel, *arena, *inverse;

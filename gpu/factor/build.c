@@ -163,7 +163,7 @@ static libsolver_status build(builder *b, message *why)
     TRY(take_arrays(b));
     link_children(b);
     builder_describe_fronts(b);
-    b->program->words = b->program->tiles + b->program->fronts;
+    b->program->words = b->program->tiles + b->program->fronts + FACTOR_END_WORDS;
     if (b->program->words > INT32_MAX || b->program->inverses > INT32_MAX)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "2^31 tiles or more on the GPU");
     builder_place_blocks(b);

@@ -69,6 +69,7 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
         there.place_workspace(static_cast<char *>(f->workspace.at), g, f->signs);
         f->scale = there.values.scale;
         f->outcome = there.values.outcome;
+        f->words = there.values.word;
         return LIBSOLVER_OK;
     });
     return CUDA_STATUS(u.error == cudaSuccess ? cudaStreamSynchronize(u.stream) : u.error,
@@ -309,14 +310,17 @@ static void launch_quasi_definite(branches *b, const factor_program *g,
     launch_overlapping(b, quasi_kernel<QUASI_JUDGE, T>, {judge_blocks(a), JUDGE_THREADS}, a);
 }
 
-/* Nothing is known of the outcome, and values that are new are taken. */
+/* Nothing is known of the outcome, values that are new are taken, and others' words are cleared. */
 template <typename V>
-static __global__ void factor_begin_kernel(gathered_outcome *o, int n, value_change<V> change)
+static __global__ void factor_begin_kernel(gathered_outcome *o, int n, value_change<V> change,
+                                           unsigned *clear, int clear_words)
 {
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     wait_for_kernel_before();
     if (first == 0)
         *o = begun_outcome(n);
+    for (int64_t q = first; q < clear_words; q += (int64_t)gridDim.x * blockDim.x)
+        clear[q] = 0;
     take_values(change, first, (int64_t)gridDim.x * blockDim.x);
 }
 
@@ -327,8 +331,11 @@ static void launch_factorization(branches *b, const device_factorizer *f, const 
     const factor_places<T, V> there = places_of<T, V>(f, g, given);
     const value_change<V> change = {static_cast<const V *>(given->fresh),
                                     static_cast<V *>(given->values), g->entries, given->flaws};
-    launch_overlapping(b, factor_begin_kernel<V>, shape_of(change.from ? g->entries : 1),
-                       there.values.outcome, g->n, change);
+    const int64_t changed = change.from ? g->entries : 1;
+    launch_overlapping(b, factor_begin_kernel<V>,
+                       shape_of(changed > given->clear_words ? changed : given->clear_words),
+                       there.values.outcome, g->n, change, given->clear,
+                       given->clear ? given->clear_words : 0);
     if constexpr (std::is_same_v<T, V>)
         if (f->signs.parts > 0)
             return launch_quasi_definite(b, g, there, given->by_levels);
@@ -366,7 +373,8 @@ static bool same_arguments(const factorizer_arguments *a, const factorizer_argum
     return a->values == b->values && a->fresh == b->fresh && a->flaws == b->flaws &&
            a->panel == b->panel && a->is_unscaled == b->is_unscaled && a->shift == b->shift &&
            a->by_levels == b->by_levels && a->patience == b->patience &&
-           a->doubt_level == b->doubt_level && a->trace == b->trace;
+           a->doubt_level == b->doubt_level && a->trace == b->trace && a->clear == b->clear &&
+           a->clear_words == b->clear_words;
 }
 
 /* The same launches as one graph. */

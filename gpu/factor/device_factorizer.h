@@ -17,6 +17,8 @@ typedef struct factorizer_arguments {
     void *values;                    /* of the entries of A, in the order that it was analysed in */
     const void *fresh;               /* NULL, or values that take their place before, unless ... */
     const struct value_flaws *flaws; /* ... something is wrong with them; on the device too */
+    unsigned *clear;                 /* NULL, or words of others that become zero before it, ... */
+    int32_t clear_words;             /* ... so many */
     void *panel;                     /* out: factor_program.panel_scalars, with signs 2 n more */
     int is_unscaled; /* no equilibration, unless entries are so near to the ends of the range that
                         pivots might have no reciprocals; in mixed precision one scale factor for
@@ -45,11 +47,12 @@ typedef struct device_factorizer {
     libsolver_type type;
     device_buffer tables, workspace; /* workspace: scaled values, arena, inverses, outcome */
     factor_sign_counts signs;
-    int64_t item_bytes;  /* of the workspace of one item */
-    const void *scale;   /* n reals on the device, of the values' precision, by rows of A,
-                            once that ran */
-    const void *outcome; /* on the device */
-    void *graph;         /* NULL, or of all launches, made for ... */
+    int64_t item_bytes;    /* of the workspace of one item */
+    const void *scale;     /* n reals on the device, of the values' precision, by rows of A,
+                              once that ran */
+    const void *outcome;   /* on the device */
+    const unsigned *words; /* on the device: see waits.h */
+    void *graph;           /* NULL, or of all launches, made for ... */
     factorizer_arguments graph_for; /* ... these */
     factorizer_arguments made_for;  /* of the last launch */
     int64_t allocations;            /* of buffers, so far */

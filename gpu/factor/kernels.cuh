@@ -273,6 +273,18 @@ __device__ __forceinline__ int run_drawn_tasks(task_sort sort, int t, bool goes_
     return goes_on ? draw_task(a, false) : t;
 }
 
+/* A thread of each block, behind a barrier after its last task. */
+template <typename T, typename K>
+__device__ __forceinline__ void tell_of_end(const factor_arguments<T, K> &a)
+{
+    unsigned *const ended = a.word + a.end_word;
+    __threadfence();
+    if (atomicAdd(ended, 1u) + 1 < gridDim.x)
+        return;
+    __threadfence();
+    progress_tell(ended + 1, 1);
+}
+
 /* Any number of blocks gets through, whether or not all are resident: one that waits does so for
  * tasks that were drawn before its own, by blocks that run.  EACH: blocks of a multiprocessor.  One
  * has all its registers and nobody beside it, which is best where few tasks can be done at a time;
@@ -287,6 +299,8 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, EACH)
     const factor_arguments<T, K> &there = block_memory<T, K>::arguments();
     for (int t = draw_task(there, true); t < a.tasks;)
         t = run_drawn_tasks<T, K, EACH>(sort_of(drawn_task::at().task.kind), t, true);
+    if (threadIdx.x == 0)
+        tell_of_end(there);
 }
 
 /* ---- A launch for each level ----------------------------------------------------------------- */

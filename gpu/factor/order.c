@@ -283,6 +283,7 @@ static libsolver_status order_by_schedule(memory *m, scheduler *s, const factor_
     g->crowd = 10 * s->work < 3 * longest ? FACTOR_SPARSE
                : s->work > 2 * longest    ? FACTOR_DENSE
                                           : FACTOR_MIXED;
+    g->is_idle_at_end = 4 * s->work < 3 * longest;
     s->bucket = 1 + (int64_t)(tuning->bucket_part * (double)least);
     schedule(s, g->crowd == FACTOR_SPARSE ? (tuning->blocks + 1) / 2 : tuning->blocks);
     for (int32_t q = 0; q < s->tasks; q++) {

@@ -114,6 +114,7 @@ template <typename T, typename V = T> struct factor_places {
         tasks.task = u->put(g->task, g->tasks);
         tasks.by_level = u->put(g->by_level, g->tasks);
         tasks.front_words = (int)g->tiles;
+        tasks.end_word = (int)(g->words - FACTOR_END_WORDS);
         values.source = u->put(g->source, g->entries);
         values.diagonal_at = u->put(g->diagonal, g->n);
         values.row_of = u->put(p.row_of, g->n);

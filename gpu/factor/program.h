@@ -128,7 +128,9 @@ typedef struct factor_program {
     int64_t tasks, ranges, children, begins, tiles, entries;
     int64_t words; /* see waits.h */
     factor_crowd crowd;
-    int64_t inverses; /* diagonal blocks of tiled fronts, each FACTOR_TILE x FACTOR_TILE */
+    int is_idle_at_end; /* tasks take so much less than the longest way that many blocks have none
+                           while the last columns are made */
+    int64_t inverses;   /* diagonal blocks of tiled fronts, each FACTOR_TILE x FACTOR_TILE */
     int64_t panel_scalars, arena_scalars;
     factor_front *front; /* fronts */
     factor_child *child;

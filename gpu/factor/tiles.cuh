@@ -358,6 +358,9 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T, K> &a
     if (warp < TILE / 32)
         judge_pivot<T>(has_pivot, pivot[threadIdx.x], start, f.first + p.column + threadIdx.x,
                        rule_of(a));
+    __syncthreads();
+    if (a.word && threadIdx.x == 0)
+        tell_tile(a, f, task, 2);
 }
 
 /* What children have and all products but that of the last panel are there before it is. */

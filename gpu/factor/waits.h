@@ -3,10 +3,12 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Word w < tiles is of tile w of the panels: 1 when it is assembled, 1 + q when the products of q
- * panels are subtracted, FACTOR_FINISHED when it is a tile of L.  Tasks that change a tile wait for
+ * panels are subtracted, FACTOR_FINISHED when it is a tile of L; of a diagonal block when its
+ * inverse is there, and FACTOR_STORED when the block is.  Tasks that change a tile wait for
  * one another, so that its products are always subtracted in the same order.
  * Word tiles + s is of front s: the number of tiles of its contribution block that are there, or,
- * of the first front of a run, 1 when all of the run is. */
+ * of the first front of a run, 1 when all of the run is.
+ * Behind them are, in one launch, the number of its blocks that have ended, and 1 when all have. */
 #ifndef GPU_FACTOR_WAITS_H
 #define GPU_FACTOR_WAITS_H
 
@@ -21,7 +23,10 @@
 enum {
     FACTOR_EARLY = 5, /* most words of tiles that a task waits for before it begins; ... */
     FACTOR_WAITS = 7, /* ... the others are of those for which it waits later */
-    FACTOR_FINISHED = 1 << 30
+    FACTOR_TELLS = 3,
+    FACTOR_FINISHED = 1 << 30,
+    FACTOR_STORED,
+    FACTOR_END_WORDS = 2
 };
 
 /* Until the word is at least that; word -1: for nothing. */
@@ -106,26 +111,28 @@ FACTOR_INLINE int factor_is_gated(const factor_task *t)
            (t->kind == FACTOR_PIVOT && t->i <= 1) || (t->kind == FACTOR_ROWS && t->j == 0);
 }
 
-/* The word of a tile that a task raises, to a value: q = 0, 1, in that order; word -1: none. */
+/* The word of a tile that a task raises, to a value: 0 <= q < FACTOR_TELLS, in that order; word -1:
+ * none. */
 FACTOR_INLINE factor_wait factor_tell_of(const factor_front *f, const factor_task *t, int32_t q)
 {
     const int32_t i = t->i, j = t->j;
-    const factor_wait none = {-1, 0};
+    const factor_wait none = {-1, 0}, stored = {factor_tile_word(f, i, i), FACTOR_STORED};
     switch (t->kind) {
     case FACTOR_ASSEMBLE:
         return q == 0 ? factor_wait_for(f, i, j, 0) : none;
     case FACTOR_PIVOT:
-        return q == 1  ? factor_wait_finished(f, i, i)
-               : i > 0 ? factor_wait_finished(f, i, i - 1)
-                       : none;
+        return q == 2   ? stored
+               : q == 1 ? factor_wait_finished(f, i, i)
+               : i > 0  ? factor_wait_finished(f, i, i - 1)
+                        : none;
     case FACTOR_ROWS:
-        return q == 0                       ? factor_wait_finished(f, i, j)
-               : factor_rows_go_on(f, i, j) ? factor_wait_for(f, i, i, j + 1)
-                                            : none;
+        return q == 0                                 ? factor_wait_finished(f, i, j)
+               : q == 1 && factor_rows_go_on(f, i, j) ? factor_wait_for(f, i, i, j + 1)
+                                                      : none;
     case FACTOR_UPDATE:
         return q == 0 ? factor_wait_for(f, i, j, t->to) : none;
     case FACTOR_TALL_UPDATE:
-        return factor_wait_for(f, i + q, j, t->to);
+        return q < 2 ? factor_wait_for(f, i + q, j, t->to) : none;
     default:
         return none;
     }

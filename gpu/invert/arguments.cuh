@@ -11,12 +11,19 @@
 /* The arrays of invert_pattern and what they are applied to, all on the device. */
 template <typename T> struct invert_arguments {
     const T *panel, *d, *e; /* d, e: n, by positions */
+    const unsigned *word; /* by which L's columns are told of while it is made; NULL: all are there
+                           */
+    const unsigned *all;  /* the one that is 1 when all of them are there */
+    const column_words *wait;
+    const int32_t *column_wait;
     T *values, *workspace;
     real_of<T> *sums, *root_sums, *turned; /* SQUARE for each strip: row sums of |M|; of |G|; of
                                               |D| |L_K^T| |G| */
     double *growth, *root_growth;          /* of small groups, then of strips */
     gathered_growth *gathered;
-    unsigned *done, *drawn; /* tasks: done, of each tiled group; drawn, of batches */
+    unsigned *told, *drawn; /* words of the tasks; of each batch the tasks that are drawn, early
+                               and late ones, up to ... */
+    unsigned *drawn_end;    /* ... here; these, the words and `gathered` are zero before */
     uint64_t patience;      /* ns */
     const invert_piece *piece;
     const int32_t *map, *column_piece, *column, *z_row, *pivot_at16, *pivot_position;
@@ -30,6 +37,23 @@ template <typename T> struct invert_arguments {
     int32_t n, smalls;
     bool hermitian, cholesky;
 };
+
+/* ns from one look at a word of a factorization to the next, while it is at work. */
+constexpr unsigned LOOK_NS = 300;
+
+/* Threads of a team, each word by one of them, wait for column `column` of the groups, which all of
+ * the team may read behind their next barrier. */
+template <typename T>
+__device__ __forceinline__ void wait_for_column(const invert_arguments<T> &a, int column,
+                                                int thread, int threads)
+{
+    if (progress_seen(a.all) == 1)
+        return;
+    const column_words w = a.wait[a.column_wait[column]];
+    for (int q = thread; q < w.count; q += threads)
+        wait_until(a.word + w.first + q, w.least - (q > 0), &a.gathered->gave_up, a.patience,
+                   LOOK_NS);
+}
 
 template <typename T> __device__ __forceinline__ real_of<T> modulus(T a)
 {

@@ -38,6 +38,8 @@ static void put_pattern(uploader *u, const invert_pattern *p, invert_arguments<T
     a->item = u->put(p->item, p->items);
     a->part = u->put(p->part, p->parts);
     a->task = u->put(p->task, p->tasks);
+    a->wait = u->put(p->wait, p->waits);
+    a->column_wait = u->put(p->column_wait, p->waits > 0 ? p->n : 0);
     a->n = p->n;
     a->smalls = p->smalls;
 }
@@ -105,31 +107,41 @@ static void launch_small(launches *l, const invert_arguments<T> &a, const small_
 
 template <typename T>
 static void launch_tasks(launches *l, const invert_arguments<T> &a, const invert_batch &batch,
-                         int32_t number, int multiprocessors)
+                         int32_t number, bool is_early, int multiprocessors)
 {
     const int64_t room = (int64_t)multiprocessors * product_shape<T>::BLOCKS_EACH;
-    l->add(invert_tasks_kernel<T>,
+    l->add(is_early ? invert_tasks_kernel<T, true> : invert_tasks_kernel<T, false>,
            {batch.count < room ? batch.count : room, STRIP_THREADS, task_shape<T>::BYTES}, a, batch,
            number, l->follows || number > 0);
     l->follows = false;
 }
 
+/* All that is zero before the tasks. */
+template <typename T> static invert_words words_of(const invert_arguments<T> &a)
+{
+    unsigned *const first = reinterpret_cast<unsigned *>(a.gathered);
+    return {first, (int32_t)(a.drawn_end - first)};
+}
+
 /* Tiles first, for chains of products are what the end waits for: small groups fill multiprocessors
- * whose blocks have no more tasks. */
+ * whose blocks have no more tasks.  Where L is made meanwhile nothing waits for what comes before
+ * on the stream, but for the columns that it reads. */
 template <typename T>
 static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
-                              const invert_arguments<T> &a, int32_t words)
+                              const invert_arguments<T> &a)
 {
     launches l = {f->stream};
     int32_t first = 0;
     int multiprocessors = 1;
     l.error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, f->device);
-    l.add(invert_begin_kernel, {(words + 255) / 256, 256}, reinterpret_cast<unsigned *>(a.gathered),
-          words);
+    l.follows = !a.word;
+    const invert_words words = words_of(a);
+    if (!a.word)
+        l.add(invert_begin_kernel, {(words.count + 255) / 256, 256}, words.word, words.count);
     if (!a.cholesky && p->n > 0)
         l.add(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, a);
     for (int32_t q = 0; q < p->batches; q++)
-        launch_tasks(&l, a, p->batch[q], q, multiprocessors);
+        launch_tasks(&l, a, p->batch[q], q, p->waits > 0, multiprocessors);
     launch_small<T, 1, false, 1>(&l, a, p->of_class[0], &first);
     launch_small<T, 2>(&l, a, p->of_class[1], &first);
     launch_small<T, 4>(&l, a, p->of_class[2], &first);
@@ -152,9 +164,10 @@ static cudaError_t mark(const device_inverter *f, void **event)
                                 : error;
 }
 
+/* Room for a factor's inversion, and what is where; the panels and the values are not looked at. */
 template <typename T>
-static libsolver_status launch_inversion(device_inverter *f, const device_factor *factor,
-                                         const invert_pattern *p, void *values, message *why)
+static libsolver_status place(device_inverter *f, const device_factor *factor,
+                              const invert_pattern *p, invert_arguments<T> *a, message *why)
 {
     const int64_t grown = p->smalls + p->strips;
     parts all;
@@ -163,51 +176,75 @@ static libsolver_status launch_inversion(device_inverter *f, const device_factor
                   sums = all.place(3 * rows * (int64_t)sizeof(real_of<T>)),
                   growths = all.place(2 * grown * (int64_t)sizeof(double)),
                   gathered = all.place((int64_t)sizeof(gathered_growth)),
-                  counts = all.place((p->tiled_groups + p->batches) * (int64_t)sizeof(unsigned));
-    const int32_t words =
-        (int32_t)((counts - gathered) / (int64_t)sizeof(unsigned)) + p->tiled_groups + p->batches;
-    invert_arguments<T> a = {};
+                  told = all.place((p->words + 2 * p->batches) * (int64_t)sizeof(unsigned));
     uploader there;
     there.base = static_cast<char *>(f->pattern.at);
-    put_pattern(&there, p, &a);
+    put_pattern(&there, p, a);
     TRY(device_buffer_reserve(&f->workspace, all.bytes + 256, &f->allocations,
                               "the workspace for the inverses", why));
     char *base = static_cast<char *>(f->workspace.at);
-    a.panel = static_cast<const T *>(factor->values.at);
-    a.d = a.panel + factor->shape.panel_scalars;
-    a.e = a.d + factor->shape.n;
-    a.values = static_cast<T *>(values);
-    a.workspace = reinterpret_cast<T *>(base + tiles);
-    a.sums = reinterpret_cast<real_of<T> *>(base + sums);
-    a.root_sums = a.sums + rows;
-    a.turned = a.root_sums + rows;
-    a.growth = reinterpret_cast<double *>(base + growths);
-    a.root_growth = a.growth + grown;
-    a.gathered = reinterpret_cast<gathered_growth *>(base + gathered);
-    a.done = reinterpret_cast<unsigned *>(base + counts);
-    a.drawn = a.done + p->tiled_groups;
-    a.patience = (uint64_t)PATIENCE * 1000000000;
-    a.hermitian = factor->shape.hermitian;
-    a.cholesky = factor->shape.cholesky;
+    a->panel = static_cast<const T *>(factor->values.at);
+    a->d = a->panel + factor->shape.panel_scalars;
+    a->e = a->d + factor->shape.n;
+    a->workspace = reinterpret_cast<T *>(base + tiles);
+    a->sums = reinterpret_cast<real_of<T> *>(base + sums);
+    a->root_sums = a->sums + rows;
+    a->turned = a->root_sums + rows;
+    a->growth = reinterpret_cast<double *>(base + growths);
+    a->root_growth = a->growth + grown;
+    a->gathered = reinterpret_cast<gathered_growth *>(base + gathered);
+    a->told = reinterpret_cast<unsigned *>(base + told);
+    a->drawn = a->told + p->words;
+    a->drawn_end = a->drawn + 2 * p->batches;
+    a->patience = (uint64_t)PATIENCE * 1000000000;
+    a->hermitian = factor->shape.hermitian;
+    a->cholesky = factor->shape.cholesky;
     f->growths = grown;
-    f->growth = a.growth;
-    f->gathered = a.gathered;
+    f->growth = a->growth;
+    f->gathered = a->gathered;
+    return LIBSOLVER_OK;
+}
+
+template <typename T>
+static libsolver_status launch_inversion(device_inverter *f, const device_factor *factor,
+                                         const invert_pattern *p, void *values,
+                                         const unsigned *words, message *why)
+{
+    invert_arguments<T> a = {};
+    TRY(place(f, factor, p, &a, why));
+    a.values = static_cast<T *>(values);
+    a.word = words;
+    a.all = words ? words + p->all_word : nullptr;
     cudaError_t error = mark(f, &f->start);
     if (error == cudaSuccess)
-        error = launch_all(f, p, a, words);
+        error = launch_all(f, p, a);
     if (error == cudaSuccess)
         error = mark(f, &f->stop);
     return LAUNCH_STATUS(error, "launching the kernels that invert groups of columns", why);
 }
 
+extern "C" libsolver_status device_inverter_words(device_inverter *f, const device_factor *factor,
+                                                  const invert_pattern *pattern,
+                                                  invert_words *words, message *why)
+{
+    const current_device here(f->device);
+    return with_type(factor->shape.type, [&](auto one) {
+        invert_arguments<decltype(one)> a = {};
+        TRY(place(f, factor, pattern, &a, why));
+        *words = words_of(a);
+        return LIBSOLVER_OK;
+    });
+}
+
 extern "C" libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
                                                    const invert_pattern *pattern, void *values,
-                                                   int is_timed, message *why)
+                                                   const unsigned *words, int is_timed,
+                                                   message *why)
 {
     const current_device here(f->device);
     f->is_timed = is_timed;
     return with_type(factor->shape.type, [&](auto one) {
-        return launch_inversion<decltype(one)>(f, factor, pattern, values, why);
+        return launch_inversion<decltype(one)>(f, factor, pattern, values, words, why);
     });
 }
 

@@ -27,6 +27,7 @@
 #ifndef GPU_INVERT_DEVICE_INVERT_H
 #define GPU_INVERT_DEVICE_INVERT_H
 
+#include "gpu/device/column_words.h"
 #include "gpu/device/device_factor.h"
 #include "gpu/plan/program.h"
 
@@ -109,13 +110,16 @@ typedef enum invert_step {
 enum { INVERT_STRIP_PARTS = 4, INVERT_PARTS = 8 };
 typedef struct invert_task {
     int32_t step, number, group;
-    int32_t waits; /* until so many tasks of the group are done: those of all steps before */
+    int32_t tells;              /* the word that it counts up by one */
+    int32_t waits[2], least[2]; /* until word waits[q], -1: none, is least[q]; of INVERT_GATHER: of
+                                   the factorization, for the last of its columns */
 } invert_task;
 
-/* Tasks [first, first + count), which one launch carries out.  Batches use the same workspace, one
- * after the other. */
+/* Tasks [first, first + count), which one launch carries out; the last `late` ones are of groups
+ * with columns of a root of the tree, which a factorization makes last.  Batches use the same
+ * workspace, one after the other. */
 typedef struct invert_batch {
-    int32_t first, count;
+    int32_t first, count, late;
 } invert_batch;
 
 /* Whether a tiled group is inverted by one task, in shared memory: limits of strips, of tiles below
@@ -156,6 +160,8 @@ typedef struct small_groups {
  * last. */
 typedef struct invert_pattern {
     int32_t n, pieces, smalls, tiled_groups, strips, root_tiles, items, parts, tasks, batches;
+    int32_t words; /* of all tasks, zero before them */
+    int32_t waits, all_word;
     small_groups of_class[SMALL_CLASSES], small_roots;
     int64_t maps;
     int64_t workspace; /* scalars */
@@ -167,6 +173,9 @@ typedef struct invert_pattern {
     const int32_t *z_row;          /* see solve_plan */
     const int32_t *pivot_at16;     /* where the row of D^-1 for this entry of z goes, -1: nowhere */
     const int32_t *pivot_position; /* position of that row */
+    const int32_t *column_wait; /* by what of `wait` the factorization tells of the column; NULL: it
+                                   is not known, waits = 0 */
+    const column_words *wait;   /* and all_word of all columns */
     const small_group *small;
     const tiled_group *tiled;
     const invert_strip *strip;
@@ -218,13 +227,24 @@ typedef struct device_inverter {
  * OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here and below. */
 libsolver_status device_inverter_load(device_inverter *f, const invert_pattern *pattern,
                                       message *why);
+/* Words on the device. */
+typedef struct invert_words {
+    unsigned *word;
+    int32_t count;
+} invert_words;
+/* What must be zero before a factorization whose inverses are to begin while it is at its last
+ * columns: by the next _launch, to which its words are given. */
+libsolver_status device_inverter_words(device_inverter *f, const device_factor *factor,
+                                       const invert_pattern *pattern, invert_words *words,
+                                       message *why);
 /* Puts all launches on the stream and waits for none.  pattern: the one that was loaded last, of
  * which only the counts and batches are read here.  values: the program's, on the device.
+ * words: NULL, or those of the factorization before it, which cleared what _words told.
  * is_timed: the kernels are measured; not where the stream is captured.  Nothing is allocated from
  * the second call for a pattern on, the first with is_timed apart. */
 libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
-                                        const invert_pattern *pattern, void *values, int is_timed,
-                                        message *why);
+                                        const invert_pattern *pattern, void *values,
+                                        const unsigned *words, int is_timed, message *why);
 /* Waits for the end of that.  seconds: of the kernels, 0 if they were not measured. */
 libsolver_status device_inverter_finish(const device_inverter *f, largest_growth *growth,
                                         double *seconds, message *why);

@@ -41,10 +41,12 @@ int64_t inverse_builder_bytes(const inverse_builder *b)
     return b->device.pattern.bytes + b->device.workspace.bytes;
 }
 
-void inverse_builder_begin(inverse_builder *b, const device_factor *factor, const factor_tree *tree)
+void inverse_builder_begin(inverse_builder *b, const device_factor *factor, const factor_tree *tree,
+                           const column_progress *progress)
 {
     b->factor = factor;
     b->tree = tree;
+    b->progress = progress;
     b->info = (inverse_info){0};
 }
 
@@ -84,7 +86,10 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
                                 .p = p,
                                 .g = g,
                                 .plan = plan,
-                                .panel_at = b->factor->panel_at};
+                                .panel_at = b->factor->panel_at,
+                                .progress = b->progress};
+    b->made_by = b->progress ? b->progress->made_by : NULL;
+    b->expected = NULL;
     if (invert_tables_build(m, &input, b->workspace_limit, t) == LIBSOLVER_OK)
         b->growth =
             memory_new(m, 2 * ((int64_t)t->pattern.smalls + t->pattern.strips), sizeof(double));
@@ -97,9 +102,25 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
     return status;
 }
 
-libsolver_status inverse_builder_launch(inverse_builder *b, void *values, message *why)
+libsolver_status inverse_builder_expect(inverse_builder *b, const void *made_by,
+                                        invert_words *words, message *why)
 {
-    return device_inverter_launch(&b->device, b->factor, &b->tables.pattern, values, 0, why);
+    *words = (invert_words){0};
+    b->expected = NULL;
+    if (!b->made_by || made_by != b->made_by)
+        return LIBSOLVER_OK;
+    TRY(device_inverter_words(&b->device, b->factor, &b->tables.pattern, words, why));
+    b->expected = made_by;
+    return LIBSOLVER_OK;
+}
+
+libsolver_status inverse_builder_launch(inverse_builder *b, void *values, const unsigned *words,
+                                        message *why)
+{
+    const unsigned *follows = b->expected ? words : NULL;
+    b->expected = NULL;
+    return device_inverter_launch(&b->device, b->factor, &b->tables.pattern, values, follows, 0,
+                                  why);
 }
 
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double limit,
@@ -109,7 +130,7 @@ libsolver_status inverse_builder_values(inverse_builder *b, void *values, double
     const invert_tables *t = &b->tables;
     const int64_t parts = (int64_t)t->pattern.smalls + t->pattern.strips;
     double kernels = 0;
-    TRY(device_inverter_launch(&b->device, b->factor, &t->pattern, values, 1, why));
+    TRY(device_inverter_launch(&b->device, b->factor, &t->pattern, values, NULL, 1, why));
     TRY(device_inverter_finish(&b->device, largest, &kernels, why));
     if (!(largest->of_group <= limit && largest->of_root <= limit)) {
         TRY(device_inverter_growths(&b->device, b->growth, why));

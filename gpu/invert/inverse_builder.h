@@ -17,9 +17,12 @@ typedef struct inverse_builder {
     device_inverter device;
     int64_t workspace_limit; /* bytes, exceeded where one group needs more */
     const device_factor *factor;
-    const factor_tree *tree; /* until inverse_builder_plan */
-    invert_tables tables;    /* of the plan at hand */
-    double *growth;          /* of small groups and strips, twice */
+    const factor_tree *tree; /* until inverse_builder_plan, as is ... */
+    const column_progress *progress;
+    const void *made_by;  /* of the progress that the tables are for, NULL: none */
+    const void *expected; /* by whom the next factor will be made */
+    invert_tables tables; /* of the plan at hand */
+    double *growth;       /* of small groups and strips, twice */
     inverse_info info;
 } inverse_builder;
 
@@ -30,9 +33,10 @@ void inverse_builder_close(inverse_builder *b);
 void inverse_builder_drop(inverse_builder *b);
 
 /* The factor that is inverted next, which is only read, and its tree, which must stay until
- * inverse_builder_plan. */
-void inverse_builder_begin(inverse_builder *b, const device_factor *factor,
-                           const factor_tree *tree);
+ * inverse_builder_plan.  progress: NULL, or how those who make such factors on the device tell of
+ * their columns. */
+void inverse_builder_begin(inverse_builder *b, const device_factor *factor, const factor_tree *tree,
+                           const column_progress *progress);
 /* What the device has to know of groups and their program; serves this and later factors of the
  * same shape (gpu/tree/tree_shape.h).  OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, NOT_BUILT, here
  * and below. */
@@ -45,8 +49,15 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
 libsolver_status inverse_builder_values(inverse_builder *b, void *values, double limit,
                                         double *growth, double *root_growth,
                                         largest_growth *largest, message *why);
-/* The same without a wait: what it leaves stays on the device (device_inverter.gathered). */
-libsolver_status inverse_builder_launch(inverse_builder *b, void *values, message *why);
+/* The same without a wait: what it leaves stays on the device (device_inverter.gathered).
+ * words: NULL, or the words of the factorization before it on the stream, with whose end it begins
+ * if it was expected. */
+libsolver_status inverse_builder_launch(inverse_builder *b, void *values, const unsigned *words,
+                                        message *why);
+/* Before a factorization by `made_by` is put on the stream: what it is to clear so that the next
+ * launch may begin before it ends; none where the tables do not know of its words. */
+libsolver_status inverse_builder_expect(inverse_builder *b, const void *made_by,
+                                        invert_words *words, message *why);
 /* Held on the device. */
 int64_t inverse_builder_bytes(const inverse_builder *b);
 

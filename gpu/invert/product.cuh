@@ -39,6 +39,14 @@ template <typename T> struct item_sum {
         else
             return (R)part[0][m][n][k];
     }
+    __device__ __forceinline__ void put(int m, int n, int k, T v)
+    {
+        if constexpr (scalar<T>::is_complex) {
+            part[0][m][n][k] = v.re;
+            part[1][m][n][k] = v.im;
+        } else
+            part[0][m][n][k] = v;
+    }
 };
 
 template <typename T>
@@ -200,6 +208,20 @@ __device__ __forceinline__ void product_multiply(item_sum<T> &sum,
     }
 }
 
+/* Calls visit(m, n, k, place) for each entry of a warp's tile, see item_sum; place: in the tile. */
+template <typename Visit> __device__ __forceinline__ void each_of_item(Visit &&visit)
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int m = 0; m < 2; m++)
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                visit(m, n, k,
+                      square_at(lane / 4 + 8 * (k / 2) + 16 * m, 8 * n + 2 * (lane % 4) + k % 2));
+}
+
 /* T, X and W. */
 template <typename T>
 __device__ __forceinline__ void multiply_item(const invert_arguments<T> &a, int number,
@@ -210,22 +232,16 @@ __device__ __forceinline__ void multiply_item(const invert_arguments<T> &a, int 
     const product_operands<T, 0> o(a, g, item);
     item_sum<T> sum;
     product_multiply(sum, o, room, false);
-    const int warp = threadIdx.x / 32, q = warp % 2, p = warp / 2, lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32, q = warp % 2, p = warp / 2;
     T *to = item.kind == PRODUCT_T ? tiles_t(a, g) : tiles_x(a, g);
     const bool negative = item.kind != PRODUCT_T;
     if (q >= item.columns || p >= item.rows)
         return;
     T *tile = to + tile_number(g.nb, item.row + p, item.column + q) * SQUARE_AREA;
-#pragma unroll
-    for (int m = 0; m < 2; m++)
-#pragma unroll
-        for (int n = 0; n < 4; n++)
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
-                const T v = sum.entry(m, n, k);
-                tile[square_at(lane / 4 + 8 * (k / 2) + 16 * m, 8 * n + 2 * (lane % 4) + k % 2)] =
-                    negative ? -v : v;
-            }
+    each_of_item([&](int m, int n, int k, int place) {
+        const T v = sum.entry(m, n, k);
+        tile[place] = negative ? -v : v;
+    });
 }
 
 /* Rows [row, row + rows) of one column of G to the values, v(q) to row + q.  Each tile that they
@@ -248,8 +264,9 @@ __device__ __forceinline__ void put_root_column(const invert_arguments<T> &a, co
     }
 }
 
-/* G = M^T D^-1 M of a root: tiles of its lower triangle, to both of their places. */
-template <typename T>
+/* G = M^T D^-1 M of a root: tiles of its lower triangle, to both of their places; EARLY: sums
+ * over the first strips alone, and to those that go on from them, by t. */
+template <bool EARLY, typename T>
 __device__ __forceinline__ void multiply_gram(const invert_arguments<T> &a, int number,
                                               product_room<T> &room)
 {
@@ -260,12 +277,20 @@ __device__ __forceinline__ void multiply_gram(const invert_arguments<T> &a, int 
     const tiled_group g = a.tiled[item.group];
     const product_operands<T, 1> o(a, g, item);
     item_sum<T> sum;
-    product_multiply(sum, o, room, a.hermitian);
     const int warp = threadIdx.x / 32, p = warp / 2, q = warp % 2, lane = threadIdx.x % 32,
               i = item.row + p, j = item.column + q;
+    const bool has_tile = p < item.rows && q < item.columns && i >= j;
+    T *const partial = tiles_t(a, g) + (has_tile ? tile_number(g.nb, i, j) : 0) * SQUARE_AREA;
+    if (EARLY && has_tile && item.from > item.row)
+        each_of_item([&](int m, int n, int k, int place) { sum.put(m, n, k, partial[place]); });
+    product_multiply(sum, o, room, a.hermitian);
     T *out = room.stage + warp * SQUARE * LD;
-    if (p >= item.rows || q >= item.columns || i < j)
+    if (!has_tile)
         return;
+    if (EARLY && item.to < g.nb) {
+        each_of_item([&](int m, int n, int k, int place) { partial[place] = sum.entry(m, n, k); });
+        return;
+    }
     const invert_strip down = a.strip[g.first_strip + i], across = a.strip[g.first_strip + j];
 #pragma unroll
     for (int m = 0; m < 2; m++)

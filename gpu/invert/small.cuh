@@ -103,6 +103,9 @@ __device__ __forceinline__ void small_gather(const invert_arguments<T> &a, const
     using team = front_team<WARPS>;
     constexpr int AHEAD = 8; /* columns of a warp whose rows are looked up at once */
     const int warp = team::warp(), lane = threadIdx.x % 32;
+    if (a.word)
+        for (int c = team::rank(); c < s.k; c += team::THREADS)
+            wait_for_column(a, s.column_start + c, 0, 1);
     for (int c = team::rank(); c < s.k; c += team::THREADS) {
         const invert_piece piece = a.piece[a.column_piece[s.column_start + c]];
         const int j = c - piece.column;

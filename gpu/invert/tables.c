@@ -69,6 +69,19 @@ static libsolver_status order_groups(tables_builder *b)
 
 /* ---- Where the rows of panels go ------------------------------------------------------------- */
 
+/* By what words the factorization tells of column `column` of node s; those of columns next to each
+ * other are often the same. */
+static int32_t wait_for(tables_builder *b, int32_t s, int32_t column)
+{
+    const column_words w = b->progress->of(b->progress->user, s, column);
+    const int32_t count = (int32_t)(b->t->waits.length / (int64_t)sizeof w);
+    const column_words *last = (const column_words *)(const void *)b->t->waits.data + count - 1;
+    if (count > 0 && last->first == w.first)
+        return count - 1;
+    buffer_put(&b->t->waits, &w, (int64_t)sizeof w);
+    return count;
+}
+
 /* Pieces of group i, with the numbers that their rows get in l: number[c] for the row of column c
  * (NULL: c), below + a for the a-th row below. */
 static void add_pieces(tables_builder *b, int32_t i, const int32_t *number, int32_t below)
@@ -98,8 +111,12 @@ static void add_pieces(tables_builder *b, int32_t i, const int32_t *number, int3
                      : number                   ? number[local]
                                                 : local;
         }
-        for (int32_t c = 0; c < columns; c++)
-            b->t->column_piece[g->column_start[i] + entry.column + c] = place;
+        for (int32_t c = 0; c < columns; c++) {
+            const int32_t at = g->column_start[i] + entry.column + c;
+            b->t->column_piece[at] = place;
+            if (b->progress && !b->t->waits.failed)
+                b->t->column_wait[at] = wait_for(b, s, begin + c);
+        }
     }
 }
 
@@ -271,8 +288,8 @@ static libsolver_status fill(tables_builder *b, int64_t limit)
     if (t->tiled.failed)
         return LIBSOLVER_OUT_OF_MEMORY;
     tables_add_tasks(b, limit);
-    const buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips, &t->roots,
-                           &t->items,  &t->parts, &t->tasks,  &t->batches};
+    const buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips,  &t->roots,
+                           &t->items,  &t->parts, &t->tasks,  &t->batches, &t->waits};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->failed)
             return LIBSOLVER_OUT_OF_MEMORY;
@@ -301,6 +318,10 @@ static void point(tables_builder *b)
     p->batches = entries(&t->batches, sizeof(invert_batch));
     p->piece = (const invert_piece *)t->pieces.data;
     p->map = (const int32_t *)t->map.data;
+    p->waits = entries(&t->waits, sizeof(column_words));
+    p->all_word = b->progress ? b->progress->all : -1;
+    p->column_wait = t->column_wait;
+    p->wait = (const column_words *)t->waits.data;
     p->column_piece = t->column_piece;
     p->column = b->g->column;
     p->z_row = b->plan->z_row;
@@ -329,6 +350,7 @@ libsolver_status invert_tables_build(memory *m, const invert_input *input, int64
                         .g = g,
                         .plan = input->plan,
                         .panel_at = input->panel_at,
+                        .progress = input->progress,
                         .t = t};
     b.first_tile = memory_zeroed(m, g->count, sizeof(int32_t));
     b.order = memory_new(m, g->count, sizeof(int32_t));
@@ -339,11 +361,13 @@ libsolver_status invert_tables_build(memory *m, const invert_input *input, int64
     t->column_piece = memory_new(m, n, sizeof(int32_t));
     t->pivot_at16 = memory_new(m, n, sizeof(int32_t));
     t->pivot_position = memory_new(m, n, sizeof(int32_t));
+    if (b.progress)
+        t->column_wait = memory_new(m, n, sizeof(int32_t));
     t->pieces.m = t->map.m = t->smalls.m = t->tiled.m = t->strips.m = t->roots.m = t->items.m =
-        t->parts.m = t->tasks.m = t->batches.m = m;
+        t->parts.m = t->tasks.m = t->batches.m = t->waits.m = m;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (b.first_tile && b.order && b.place && b.padded && t->of_small && t->of_tiled &&
-        t->column_piece && t->pivot_at16 && t->pivot_position)
+        t->column_piece && t->pivot_at16 && t->pivot_position && (t->column_wait || !b.progress))
         status = fill(&b, limit);
     memory_free(m, b.first_tile);
     memory_free(m, b.order);
@@ -358,15 +382,16 @@ libsolver_status invert_tables_build(memory *m, const invert_input *input, int64
 
 void invert_tables_trim(memory *m, invert_tables *t)
 {
-    buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips,
-                     &t->roots,  &t->items, &t->parts,  &t->tasks};
+    buffer *all[] = {&t->pieces, &t->map,   &t->smalls, &t->strips, &t->roots,
+                     &t->items,  &t->parts, &t->tasks,  &t->waits};
     for (size_t q = 0; q < sizeof all / sizeof all[0]; q++)
         if (all[q]->m)
             buffer_free(all[q]);
     memory_free(m, t->column_piece);
     memory_free(m, t->pivot_at16);
     memory_free(m, t->pivot_position);
-    t->column_piece = t->pivot_at16 = t->pivot_position = NULL;
+    memory_free(m, t->column_wait);
+    t->column_piece = t->pivot_at16 = t->pivot_position = t->column_wait = NULL;
 }
 
 void invert_tables_free(memory *m, invert_tables *t)

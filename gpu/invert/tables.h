@@ -9,8 +9,8 @@
 typedef struct invert_tables {
     invert_pattern pattern;       /* its arrays are in these */
     int32_t *of_small, *of_tiled; /* the groups that they are */
-    buffer pieces, map, smalls, tiled, strips, roots, items, parts, tasks, batches;
-    int32_t *column_piece, *pivot_at16, *pivot_position;
+    buffer pieces, map, smalls, tiled, strips, roots, items, parts, tasks, batches, waits;
+    int32_t *column_piece, *pivot_at16, *pivot_position, *column_wait;
 } invert_tables;
 
 /* A factor with the groups and the program of its solve. */
@@ -19,8 +19,9 @@ typedef struct invert_input {
     const unsigned char *joined; /* see plan_build */
     const pieces *p;
     const groups *g;
-    const solve_plan *plan;  /* its z_row is used without a copy */
-    const int64_t *panel_at; /* see device_factor */
+    const solve_plan *plan;          /* its z_row is used without a copy */
+    const int64_t *panel_at;         /* see device_factor */
+    const column_progress *progress; /* of the factorization, NULL: it is over before */
 } invert_input;
 
 /* limit: bytes of workspace, exceeded where one group needs more.  OUT_OF_MEMORY; nothing is owned

@@ -13,6 +13,7 @@ typedef struct tables_builder {
     const groups *g;
     const solve_plan *plan;
     const int64_t *panel_at;
+    const column_progress *progress;
     invert_tables *t;
     int32_t *first_tile; /* groups */
     int32_t *order;      /* groups: small ones class by class, small roots, then in tiles, each by

@@ -15,7 +15,7 @@ template <typename T> struct task_shape {
     static_assert(WHOLE_BYTES<T> <= BYTES - product::BARRIERS, "a whole group fits");
 };
 
-template <typename T>
+template <bool EARLY, typename T>
 __device__ __forceinline__ void run_task(const invert_arguments<T> &a, const invert_task &t,
                                          product_room<T> &room)
 {
@@ -42,7 +42,7 @@ __device__ __forceinline__ void run_task(const invert_arguments<T> &a, const inv
         pack_parts(a, t.group, t.number);
         break;
     case INVERT_GRAM:
-        multiply_gram(a, t.number, room);
+        multiply_gram<EARLY>(a, t.number, room);
         break;
     case INVERT_ROOT_SUMS:
         sum_root(a, t.number);
@@ -55,10 +55,47 @@ __device__ __forceinline__ void run_task(const invert_arguments<T> &a, const inv
     }
 }
 
-/* The tasks of a batch; follows: see invert_small_kernel.  Any number of blocks gets through,
- * whether or not all are resident: one that waits does so for tasks that were drawn before its own,
- * by blocks that run. */
+/* One thread: whether a task has what it waits for, but that of columns of L which are made at a
+ * time with others only one is looked for. */
 template <typename T>
+__device__ __forceinline__ bool may_begin(const invert_arguments<T> &a, const invert_task &t)
+{
+    const unsigned *const words = t.step == INVERT_GATHER ? a.word : a.told;
+    for (int q = 0; words && q < 2; q++)
+        if (t.waits[q] >= 0 && progress_seen(words + t.waits[q]) < (unsigned)t.least[q])
+            return false;
+    return true;
+}
+
+/* One thread: the number in the batch of the task that its block does next, batch.count: none. Late
+ * tasks, which come in an order of their own and are what the end waits for, go before the others
+ * where the next of them may begin.  Another block may have drawn that one meanwhile: then this one
+ * waits for what the task behind it wants, which is seldom long.  Half of the blocks leave the last
+ * tasks, most of which wait for one another, to the others, and multiprocessors to the next kernel.
+ */
+template <typename T>
+__device__ __forceinline__ int draw_task(const invert_arguments<T> &a, const invert_batch &batch,
+                                         unsigned *drawn)
+{
+    const int early = batch.count - batch.late;
+    const auto draw_late = [&] { return early + min((int)atomicAdd(drawn + 1, 1u), batch.late); };
+    if (early > 0 && batch.late > 0) {
+        const int next = (int)*(volatile unsigned *)(drawn + 1);
+        if (next < batch.late && may_begin(a, a.task[batch.first + early + next])) {
+            const int t = draw_late();
+            if (t < batch.count)
+                return t;
+        }
+    }
+    const int t = early > 0 ? (int)atomicAdd(drawn, 1u) : 0;
+    return t < early ? t : early > 0 && blockIdx.x % 2 > 0 ? batch.count : draw_late();
+}
+
+/* The tasks of a batch; EARLY: some are late, as columns of L may be made meanwhile; follows: see
+ * invert_small_kernel.  Any number of blocks gets through, whether or not all are resident: a task
+ * is drawn behind those that it waits for, by blocks that run, or by the factorization's, which do
+ * so too. */
+template <typename T, bool EARLY>
 __global__ void __launch_bounds__(STRIP_THREADS, product_shape<T>::BLOCKS_EACH)
     invert_tasks_kernel(const __grid_constant__ invert_arguments<T> a, invert_batch batch,
                         int32_t number, bool follows)
@@ -73,20 +110,27 @@ __global__ void __launch_bounds__(STRIP_THREADS, product_shape<T>::BLOCKS_EACH)
     let_next_grid_begin();
     for (;;) {
         __syncthreads(); /* shared memory is free */
-        if (threadIdx.x == 0)
-            drawn = (int)atomicAdd(a.drawn + number, 1u);
+        if (threadIdx.x == 0) {
+            if constexpr (EARLY)
+                drawn = draw_task(a, batch, a.drawn + 2 * number);
+            else
+                drawn = (int)atomicAdd(a.drawn + 2 * number, 1u);
+        }
         __syncthreads();
         if (drawn >= batch.count)
             break;
         const invert_task t = a.task[batch.first + drawn];
-        if (threadIdx.x == 0)
-            wait_until(a.done + t.group, (unsigned)t.waits, &a.gathered->gave_up, a.patience);
+        if (EARLY && t.step == INVERT_GATHER && a.word)
+            wait_for_part(a, t.number);
+        else if (threadIdx.x < 2 && t.step != INVERT_GATHER && t.waits[threadIdx.x] >= 0)
+            wait_until(a.told + t.waits[threadIdx.x], (unsigned)t.least[threadIdx.x],
+                       &a.gathered->gave_up, a.patience, EARLY && a.word ? LOOK_NS : 0);
         __syncthreads();
-        run_task(a, t, room);
+        run_task<EARLY>(a, t, room);
         __syncthreads();
         if (threadIdx.x == 0) {
             copies_follow();
-            progress_count(a.done + t.group);
+            progress_count(a.told + t.tells);
         }
     }
     if (!follows)

@@ -42,6 +42,17 @@ template <typename T> __device__ __forceinline__ T of_row(T v, int row)
     return shuffle(v, row ^ 4 * (threadIdx.x / 32 & 3));
 }
 
+/* Each warp waits for its column of a part of a strip. */
+template <typename T>
+__device__ __forceinline__ void wait_for_part(const invert_arguments<T> &a, int part)
+{
+    const invert_strip strip = a.strip[part / INVERT_STRIP_PARTS];
+    const int c = part % INVERT_STRIP_PARTS * STRIP_WARPS + (int)threadIdx.x / 32;
+    if (c < strip.width)
+        wait_for_column(a, a.tiled[strip.group].column_start + strip.column + c, threadIdx.x % 32,
+                        32);
+}
+
 /* Entries of L from the panels to the tiles, zeros around them, in the columns of part `part` of a
  * strip, one for each warp. */
 template <typename T> __device__ __forceinline__ void gather(const invert_arguments<T> &a, int part)

@@ -112,8 +112,12 @@
            (f, growth, why)) \
     STATUS(device_inverter_launch, \
            (device_inverter * f, const device_factor *factor, const invert_pattern *pattern, \
-            void *values, int is_timed, message *why), \
-           (f, factor, pattern, values, is_timed, why)) \
+            void *values, const unsigned *words, int is_timed, message *why), \
+           (f, factor, pattern, values, words, is_timed, why)) \
+    STATUS(device_inverter_words, \
+           (device_inverter * f, const device_factor *factor, const invert_pattern *pattern, \
+            invert_words *words, message *why), \
+           (f, factor, pattern, words, why)) \
     VOID(device_outcome_close, (device_outcome * o), (o)) \
     VALUE(int, device_outcome_is_captured, (const device_outcome *o), (o)) \
     STATUS(device_outcome_judge, (device_outcome * o, const outcome_arguments *a, message *why), \

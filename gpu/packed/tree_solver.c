@@ -242,6 +242,7 @@ static void trim(tree_solver *s)
 /* Where the factor to be packed is. */
 typedef struct packed_from {
     int is_on_device, is_same_shape; /* see tree_solver_adopt */
+    const column_progress *progress;
 } packed_from;
 
 /* For substitution: nothing is inverted. */
@@ -296,7 +297,7 @@ static libsolver_status pack_inverses(tree_solver *s, const factor_tree *tree, p
         o.invert_user = &q;
         if (!from.is_on_device)
             TRY(device_factor_load(&s->factor, tree, why));
-        inverse_builder_begin(&s->inverse, &s->factor, tree);
+        inverse_builder_begin(&s->inverse, &s->factor, tree, from.progress);
     }
     const double start = seconds();
     const libsolver_status status = prepare_solve(s->env, tree, &o, &s->prepared, why);
@@ -378,9 +379,12 @@ libsolver_status tree_solver_reserve(tree_solver *s, const factor_tree *tree, vo
 /* ---- Factors that nobody waits for ---- */
 
 libsolver_status tree_solver_adopt(tree_solver *s, const factor_tree *tree, int is_same_shape,
-                                   message *why)
+                                   const column_progress *progress, message *why)
 {
-    TRY(pack(s, tree, (packed_from){.is_on_device = 1, .is_same_shape = is_same_shape}, why));
+    const packed_from from = {.is_on_device = 1,
+                              .is_same_shape = is_same_shape,
+                              .progress = progress};
+    TRY(pack(s, tree, from, why));
     s->is_adopted = 0;
     if (s->options.invert_on_host)
         return LIBSOLVER_OK;
@@ -397,12 +401,24 @@ int tree_solver_adopts_async(const tree_solver *s)
     return s->is_adopted && s->prepared.shape.first;
 }
 
+libsolver_status tree_solver_expect(tree_solver *s, const void *made_by, unsigned **words,
+                                    int32_t *count, message *why)
+{
+    invert_words clear = {0};
+    if (!s->options.substitute)
+        TRY(inverse_builder_expect(&s->inverse, made_by, &clear, why));
+    *words = clear.word;
+    *count = clear.count;
+    return LIBSOLVER_OK;
+}
+
 libsolver_status tree_solver_adopt_async(tree_solver *s, const void *scale, const void *outcome,
-                                         int keeps, libsolver_status *status, message *why)
+                                         const unsigned *words, int keeps, libsolver_status *status,
+                                         message *why)
 {
     const double limit = s->options.growth_limit;
     TRY(s->options.substitute ? device_substitution_renew(&s->substitution, &s->device, why)
-                              : inverse_builder_launch(&s->inverse, s->device.memory, why));
+                              : inverse_builder_launch(&s->inverse, s->device.memory, words, why));
     const outcome_arguments a = {.type = vector_type(s),
                                  .n = s->device.n,
                                  .from = scale,

@@ -5,6 +5,7 @@
 
 #include "base/environment.h"
 #include "base/factor_tree.h"
+#include "gpu/device/column_words.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,19 +73,25 @@ libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, 
 libsolver_status tree_solver_reserve(tree_solver *solver, const factor_tree *tree, void **panels,
                                      message *why);
 /* tree_solver_pack for the factor that was made there; its scale is on the device.
- * is_same_shape: the tree is that of the last call of this function or _pack.  After a failure the
+ * is_same_shape: the tree is that of the last call of this function or _pack.  progress: NULL, or
+ * how those who make such factors tell of their columns.  After a failure the
  * panels are still there. */
 libsolver_status tree_solver_adopt(tree_solver *solver, const factor_tree *tree, int is_same_shape,
-                                   message *why);
+                                   const column_progress *progress, message *why);
 /* The same without a wait, for a factor of the shape of the last one that _adopt has taken: by then
  * the stream will have brought its panels, n scale factors and the outcome of its factorization,
  * all where they were for that one, scale and outcome on the device, and the flaws of its values.
- * What it came to is told by _outcome, to solves by _status and to the caller by *status (on the
- * device, or NULL).  keeps: see outcome_arguments.  Nothing is allocated.  CUDA; a call after
- * _outcome_set may bring another factor. */
+ * words: NULL, or those by which it tells of its columns.  What it came to is told by _outcome, to
+ * solves by _status and to the caller by *status (on the device, or NULL).  keeps: see
+ * outcome_arguments.  Nothing is allocated.  CUDA; a call after _outcome_set may bring another
+ * factor. */
 libsolver_status tree_solver_adopt_async(tree_solver *solver, const void *scale,
-                                         const void *outcome, int keeps, libsolver_status *status,
-                                         message *why);
+                                         const void *outcome, const unsigned *words, int keeps,
+                                         libsolver_status *status, message *why);
+/* Before such a factorization, by `made_by`, is put on the stream: *count words on the device that
+ * it is to clear, so that what prepares solves may begin before it ends. */
+libsolver_status tree_solver_expect(tree_solver *solver, const void *made_by, unsigned **words,
+                                    int32_t *count, message *why);
 /* Whether that can be done. */
 int tree_solver_adopts_async(const tree_solver *solver);
 struct device_outcome;

@@ -42,17 +42,18 @@ static libsolver_status launch(device_numeric *f, const void *values, int keeps,
         TRY(device_values_check_async(&f->values, f->plan->values, view.given->start, f->n, values,
                                       keeps, &o->words->flaws, why));
     TRY(tree_solver_reserve(f->solver, &f->tree.view, &panels, why));
-    const factorizer_arguments arguments = {.values = f->values.value.at,
-                                            .fresh = values && keeps ? f->values.sum : NULL,
-                                            .flaws = &o->words->flaws,
-                                            .panel = panels,
-                                            .is_unscaled = f->asked.scaling == BACKEND_UNSCALED,
-                                            .doubt_level = f->asked.doubt_level};
+    factorizer_arguments arguments = {.values = f->values.value.at,
+                                      .fresh = values && keeps ? f->values.sum : NULL,
+                                      .flaws = &o->words->flaws,
+                                      .panel = panels,
+                                      .is_unscaled = f->asked.scaling == BACKEND_UNSCALED,
+                                      .doubt_level = f->asked.doubt_level};
+    TRY(tree_solver_expect(f->solver, f->program, &arguments.clear, &arguments.clear_words, why));
     TRY(device_factorizer_launch(&f->factorizer, f->program, &arguments, why));
     /* beside the last tasks: the factorization reads the values, and wants nothing of A by rows */
     TRY(tree_matrix_set(f->a, f->values.value.at, 0, why));
-    return tree_solver_adopt_async(f->solver, f->factorizer.scale, f->factorizer.outcome, keeps,
-                                   status, why);
+    return tree_solver_adopt_async(f->solver, f->factorizer.scale, f->factorizer.outcome,
+                                   f->factorizer.words, keeps, status, why);
 }
 
 /* A part of what was to be launched may have run: there is no factor. */

@@ -331,12 +331,29 @@ int64_t NAME(gpu_trace_factorization)(void *numeric, libsolver_factor_task *task
 
 /* ---- Factorizations -------------------------------------------------------------------------- */
 
+/* With signs columns are divided behind the tasks that make them: nobody tells of them.  Where
+ * tasks fill the device to the end inverses that begin before it only make it later. */
+static libsolver_status adopt(device_numeric *f, message *why)
+{
+    factor_columns columns = {0};
+    memory *m = &f->env->memory;
+    if (!f->tree.view.cholesky || !f->program->is_idle_at_end)
+        return tree_solver_adopt(f->solver, &f->tree.view, f->was_adopted, NULL, why);
+    if (factor_columns_build(m, f->program, &columns) != LIBSOLVER_OK)
+        return NO_MEMORY(f->env, "what tells of columns", why);
+    const column_progress progress = factor_columns_progress(&columns);
+    const libsolver_status status =
+        tree_solver_adopt(f->solver, &f->tree.view, f->was_adopted, &progress, why);
+    factor_columns_free(m, &columns);
+    return status;
+}
+
 /* The way of the factor to its solves on the device. */
 static libsolver_status pack(device_numeric *f, message *why)
 {
     owned_tree tree;
     if (f->state.is_on_device)
-        return tree_solver_adopt(f->solver, &f->tree.view, f->was_adopted, why);
+        return adopt(f, why);
     TRY(CPU->view_tree(f->cpu, &tree, why));
     const libsolver_status status = tree_solver_pack(f->solver, &tree.view, why);
     owned_tree_free(&f->env->memory, &tree);

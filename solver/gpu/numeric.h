@@ -7,6 +7,7 @@
 #include "base/scalar.h"
 #include "gpu/device/device_values.h"
 #include "gpu/factor/build.h"
+#include "gpu/factor/columns.h"
 #include "gpu/factor/device_factorizer.h"
 #include "gpu/refine/tree_refine.h"
 #include "solver/cpu/backend.h"

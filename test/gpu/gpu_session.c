@@ -97,6 +97,7 @@ int session_says_what_failed(const char *said)
         {"device_factor_upload", "copying the factor to the device"},
         {"device_factor_download", "copying the factor from the device"},
         {"device_inverter_load", "copying the tables for the inverses to the device"},
+        {"device_inverter_words", "taking memory for the inverses"},
         {"device_inverter_launch", "launching the kernels that invert groups of columns"},
         {"device_inverter_finish", "inverting groups of columns"},
         {"device_inverter_growths", "inverting groups of columns"},

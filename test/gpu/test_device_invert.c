@@ -274,7 +274,7 @@ static void check_inverted(const inverted *q, int64_t workspace, int seed)
         b.workspace_limit = workspace;
     if (device_factor_load(&f, &q->tree, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
-    inverse_builder_begin(&b, &f, &q->tree);
+    inverse_builder_begin(&b, &f, &q->tree, NULL);
     for (int time = 0; time < 2; time++) {
         if (time == 0 &&
             inverse_builder_plan(&b, q->joined, &q->p, &q->g, &q->plan, &why) != LIBSOLVER_OK)
@@ -534,7 +534,7 @@ static void any_failed_allocation_is_told(void **state)
     for (; status == LIBSOLVER_OUT_OF_MEMORY && left < 1000; left++) {
         s.ration.left = left;
         status = device_factor_load(&f, &q.tree, NULL);
-        inverse_builder_begin(&b, &f, &q.tree);
+        inverse_builder_begin(&b, &f, &q.tree, NULL);
         if (status == LIBSOLVER_OK)
             status = inverse_builder_plan(&b, q.joined, &q.p, &q.g, &q.plan, NULL);
         if (status == LIBSOLVER_OK)

@@ -32,6 +32,8 @@ static int64_t place_pattern(invert_pattern *p, char *base, int copies)
     PUT(item, p->items);
     PUT(part, p->parts);
     PUT(task, p->tasks);
+    PUT(wait, p->waits);
+    PUT(column_wait, p->waits > 0 ? p->n : 0);
 #undef PUT
     return at;
 }
@@ -88,10 +90,23 @@ static void invert(void *arguments)
     gather_growth(v);
 }
 
-libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
-                                        const invert_pattern *pattern, void *values, int is_timed,
-                                        message *why)
+libsolver_status device_inverter_words(device_inverter *f, const device_factor *factor,
+                                       const invert_pattern *pattern, invert_words *words,
+                                       message *why)
 {
+    (void)factor, (void)pattern;
+    MAY_FAIL("taking memory for the inverses", why);
+    fake_insist(fake_room(f->workspace.at) >= (int64_t)sizeof(gathered_growth),
+                "words are asked for before there are any");
+    *words = (invert_words){0};
+    return LIBSOLVER_OK;
+}
+
+libsolver_status device_inverter_launch(device_inverter *f, const device_factor *factor,
+                                        const invert_pattern *pattern, void *values,
+                                        const unsigned *words, int is_timed, message *why)
+{
+    (void)words; /* a stream is worked on in order */
     MAY_FAIL("launching the kernels that invert groups of columns", why);
     const libsolver_type type = factor->shape.type;
     const int64_t grown = pattern->smalls + pattern->strips,

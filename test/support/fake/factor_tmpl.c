@@ -4,11 +4,13 @@
  *
  * Panels, arena and inverses hold NaN before, and every scalar knows the task that wrote it and one
  * that read it: reading what nobody has written is found, tasks of one level that touch the same
- * one, of which one writes, and a child's entry that another front has overwritten.  What was read
+ * one, of which one writes, a child's entry that another front has overwritten, and a column of L
+ * that is written after its words have told that it is there (gpu/factor/columns.h).  What was read
  * too early otherwise shows in the bits of the factor. */
 #include "base/equilibrate.h"
 #include "base/scalar.h"
 #include "emulators.h"
+#include "gpu/factor/columns.h"
 #include "gpu/factor/waits.h"
 #include "test/support/random.h"
 #include <math.h>
@@ -31,10 +33,11 @@ typedef struct emulator {
     scalar *values; /* of the scaled matrix, in the order of the program */
     real *diagonal; /* n: of the scaled matrix; with signs largest entries of its rows */
     watched panel, arena, inverse;
-    int32_t *level;      /* of each task; NULL: not by levels */
-    int32_t task, front; /* at hand */
-    uint32_t *word;      /* NULL: by levels */
-    uint64_t now;        /* of a clock that has long been running */
+    int32_t *level;       /* of each task; NULL: not by levels */
+    int32_t task, front;  /* at hand */
+    uint32_t *word;       /* NULL: by levels */
+    column_progress told; /* of NULL: by levels */
+    uint64_t now;         /* of a clock that has long been running */
     cholesky_outcome outcome;
     const char *wrong;
 } emulator;
@@ -43,6 +46,22 @@ static void complain(emulator *e, int condition, const char *what)
 {
     if (condition && !e->wrong)
         e->wrong = what;
+}
+
+static int is_told(const emulator *e, int32_t front, int32_t column)
+{
+    const column_words w = e->told.of(e->told.user, front, column);
+    for (int32_t q = 0; q < w.count; q++)
+        if (e->word[w.first + q] < w.least - (q > 0))
+            return 0;
+    return 1;
+}
+
+/* Column of the panel of the front at hand. */
+static int32_t column_at(const emulator *e, int64_t at)
+{
+    const factor_front *f = e->g->front + e->front;
+    return (int32_t)((at - f->panel) / f->ld);
 }
 
 static int is_of_level(const emulator *e, int32_t task)
@@ -68,6 +87,8 @@ static void write_at(emulator *e, watched *w, int64_t at, scalar v)
         return;
     complain(e, is_of_level(e, w->writer[at]) || is_of_level(e, w->reader[at]),
              "a task writes to what another of its level reads or writes");
+    complain(e, w == &e->panel && e->told.of && is_told(e, e->front, column_at(e, at)),
+             "a task writes to a column that is told to be there");
     w->writer[at] = e->task;
     w->owner[at] = e->front;
     w->v[at] = v;
@@ -674,7 +695,7 @@ static void go_on(emulator *e, worker *w, random_stream *r)
         e->word[w->word] = 1;
     } else {
         carry_out_timed(e, r);
-        for (int32_t q = 0; q < 2; q++) {
+        for (int32_t q = 0; q < FACTOR_TELLS; q++) {
             const factor_wait tell = factor_tell_of(f, t, q);
             complain(e, tell.word >= 0 && e->word[tell.word] >= tell.least, "a word goes back");
             if (tell.word >= 0)
@@ -804,7 +825,17 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
         e.word = words;
         for (int64_t q = 0; f->trace && q < 2 * g->tasks; q++)
             f->trace[q] = 0;
+        memory m;
+        factor_columns columns;
+        memory_init(&m, NULL, NULL, NULL, 0);
+        complain(&e, factor_columns_build(&m, g, &columns) != LIBSOLVER_OK, "no memory");
+        if (!e.wrong)
+            e.told = factor_columns_progress(&columns);
         run_blocks(&e, &r);
+        for (int32_t s = 0; s < g->nodes && !e.wrong; s++)
+            for (int32_t c = 0; c < g->front[s].k; c++)
+                complain(&e, !is_told(&e, s, c), "nobody tells of a column");
+        factor_columns_free(&m, &columns);
     }
     if (f->signs && !e.wrong)
         finish_signed(&e);

@@ -282,7 +282,8 @@ static void put_square(inverter *t, const tiled_group *g, int32_t row, int32_t c
                      tile->column) = v;
 }
 
-/* Tile (i, j) of the lower triangle of G, to both of its places. */
+/* Tile (i, j) of the lower triangle of G, to both of its places; sums over the first strips alone,
+ * and to those that go on from them, by t. */
 static void multiply_square(inverter *t, const product_item *item, const tiled_group *g, int32_t i,
                             int32_t j)
 {
@@ -291,10 +292,15 @@ static void multiply_square(inverter *t, const product_item *item, const tiled_g
                        *across = &t->p->strip[g->first_strip + j];
     if (i < j)
         return;
+    scalar *partial = tile_t(t, g, i, j);
+    for (int32_t q = 0; q < AREA && item->from > item->row; q++)
+        sum[q] = partial[square_at(q % SQUARE, q / SQUARE)];
     for (int32_t c = item->from > i ? item->from : i; c < item->to; c++)
         add_product(sum, tile_x(t, g, c, i),
                     t->f->cholesky ? tile_x(t, g, c, j) : tile_t(t, g, c, j), 1, t->f->hermitian);
-    for (int32_t c = 0; c < across->width; c++)
+    for (int32_t q = 0; q < AREA && item->to < g->nb; q++)
+        partial[square_at(q % SQUARE, q / SQUARE)] = (scalar)sum[q];
+    for (int32_t c = 0; c < across->width && item->to == g->nb; c++)
         for (int32_t r = 0; r < down->width; r++) {
             const scalar v = (scalar)sum[r + c * SQUARE];
             put_square(t, g, down->column + r, across->column + c, v);
@@ -599,34 +605,59 @@ static void run_task(inverter *t, const invert_task *task)
     }
 }
 
-/* Up to 12 blocks: each draws a task, in order, when it has none, and is at it for a while; tasks
- * are done at random, no sooner than what they wait for. */
-static void run_batch(inverter *t, const invert_batch *batch, random_stream *r)
+/* The next task of a batch, -1: none: of the late ones or of the others, which are drawn in order
+ * each. */
+static int32_t draw(const invert_batch *batch, int32_t drawn[2], random_stream *r)
+{
+    const int32_t early = batch->count - batch->late;
+    const int is_late = drawn[0] == early || (drawn[1] < batch->late && random_below(r, 2) > 0);
+    if (drawn[is_late] == (is_late ? batch->late : early))
+        return -1;
+    return batch->first + (is_late ? early : 0) + drawn[is_late]++;
+}
+
+static int may_begin(inverter *t, const invert_task *task, const int32_t *told)
+{
+    for (int32_t q = 0; q < 2; q++) {
+        const int32_t word = task->waits[q];
+        if (task->step == INVERT_GATHER || word < 0)
+            continue;
+        complain(t, word >= t->p->words, "a task waits for a word that is none");
+        if (t->wrong || told[word] < task->least[q])
+            return 0;
+    }
+    return 1;
+}
+
+/* Up to 12 blocks: each draws a task when it has none, and is at it for a while; tasks are done at
+ * random, no sooner than what they wait for. */
+static void run_batch(inverter *t, const invert_batch *batch, int32_t *told, random_stream *r)
 {
     enum { MOST = 12 };
     const int32_t blocks = 1 + (int32_t)random_below(r, MOST);
-    int32_t at[MOST], next = batch->first, left = batch->count, stuck = 0;
-    int32_t *done = calloc((size_t)t->p->tiled_groups + 1, sizeof *done);
+    int32_t at[MOST], drawn[2] = {0, 0}, left = batch->count, stuck = 0;
     for (int32_t b = 0; b < blocks; b++)
         at[b] = -1;
     while (left > 0 && !t->wrong) {
         const int32_t b = (int32_t)random_below(r, blocks);
         if (at[b] < 0) {
-            if (next < batch->first + batch->count)
-                at[b] = next++;
+            at[b] = draw(batch, drawn, r);
             continue;
         }
         const invert_task *task = t->p->task + at[b];
         complain(t, stuck++ > 100000, "blocks wait for each other");
-        if (done[task->group] < task->waits)
+        if (!may_begin(t, task, told))
             continue;
+        complain(t, task->tells < 0 || task->tells >= t->p->words,
+                 "a task tells none of the words");
+        if (t->wrong)
+            break;
         run_task(t, task);
-        done[task->group]++;
+        told[task->tells]++;
         at[b] = -1;
         stuck = 0;
         left--;
     }
-    free(done);
 }
 
 static void put_pivots(inverter *t)
@@ -656,8 +687,10 @@ const char *NAME(emulate_inversion)(const emulated_inversion *f)
     t.e = t.d + f->pattern.n;
     t.root_sums = t.sums + (int64_t)SQUARE * f->pattern.strips;
     t.turned = t.root_sums + (int64_t)SQUARE * f->pattern.strips;
+    int32_t *told = calloc((size_t)t.p->words + 1, sizeof *told);
     for (int32_t q = 0; q < t.p->batches && !t.wrong; q++)
-        run_batch(&t, &t.p->batch[q], &r);
+        run_batch(&t, &t.p->batch[q], told, &r);
+    free(told);
     for (int32_t q = 0; q < t.p->smalls && !t.wrong; q++)
         run_small(&t, q);
     if (!f->cholesky)
