@@ -21,9 +21,14 @@
  *     T = L21 X11,   X21 = -X22 T;
  * then W = -L_R M, and G = M^T D^-1 M of roots.  Every sum has a fixed order.
  *
- * One launch does all of that: blocks of threads draw tasks in their order, and wait until all of
- * the steps before are done for the group at hand, which a word of each group counts.  A task comes
- * behind those that it waits for, so that any number of blocks gets through. */
+ * One launch does all of that: blocks of threads draw tasks in their order, and wait for up to two
+ * steps of the group at hand, each of which has a word that counts its tasks that are done.  A task
+ * comes behind those that it waits for, so that any number of blocks gets through.
+ *
+ * The launch may begin while L is made on the device (gpu/device/column_words.h).  Groups with
+ * columns of a root of the tree, which are made last, are late: their tasks have an order of their
+ * own, behind the others, and come pair of strips by pair, so that they can begin before all of
+ * their columns are there. */
 #ifndef GPU_INVERT_DEVICE_INVERT_H
 #define GPU_INVERT_DEVICE_INVERT_H
 
