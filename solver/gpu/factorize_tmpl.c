@@ -55,6 +55,7 @@ void NAME(gpu_factorization_close)(device_numeric *f)
         device_values_close(&f->values);
     }
     owned_tree_free(&f->env->memory, &f->tree);
+    factor_columns_free(&f->env->memory, &f->columns);
     factor_program_free(&f->env->memory, &f->in_double);
 }
 
@@ -335,17 +336,16 @@ int64_t NAME(gpu_trace_factorization)(void *numeric, libsolver_factor_task *task
  * tasks fill the device to the end inverses that begin before it only make it later. */
 static libsolver_status adopt(device_numeric *f, message *why)
 {
-    factor_columns columns = {0};
     memory *m = &f->env->memory;
     if (!f->tree.view.cholesky || !f->program->is_idle_at_end)
         return tree_solver_adopt(f->solver, &f->tree.view, f->was_adopted, NULL, why);
-    if (factor_columns_build(m, f->program, &columns) != LIBSOLVER_OK)
-        return NO_MEMORY(f->env, "what tells of columns", why);
-    const column_progress progress = factor_columns_progress(&columns);
-    const libsolver_status status =
-        tree_solver_adopt(f->solver, &f->tree.view, f->was_adopted, &progress, why);
-    factor_columns_free(m, &columns);
-    return status;
+    if (!f->columns.run || f->columns.program != f->program) {
+        factor_columns_free(m, &f->columns);
+        if (factor_columns_build(m, f->program, &f->columns) != LIBSOLVER_OK)
+            return NO_MEMORY(f->env, "what tells of columns", why);
+    }
+    const column_progress progress = factor_columns_progress(&f->columns);
+    return tree_solver_adopt(f->solver, &f->tree.view, f->was_adopted, &progress, why);
 }
 
 /* The way of the factor to its solves on the device. */

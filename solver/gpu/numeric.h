@@ -53,6 +53,8 @@ typedef struct device_numeric {
     device_values values;
     device_factorizer factorizer;
     const factor_program *program; /* that it has loaded: the plan's, or ... */
+    factor_columns columns;        /* of that program, from its first factor that solves are
+                                      prepared for while it is made; run NULL: none yet */
     factor_program in_double; /* ... of factors in double where those in single were not enough */
     backend_cholesky calls;   /* what the CPU backend's object is told of it */
     owned_tree tree; /* of factors that are made on the device: without panels, scale is there */

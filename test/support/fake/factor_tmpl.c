@@ -545,6 +545,16 @@ static void do_next_diagonal(emulator *e, const factor_front *f, int32_t i)
     store_panel(e, f, &t);
 }
 
+/* The q-th word of a task. */
+static void tell(emulator *e, const factor_front *f, const factor_task *task, int32_t q)
+{
+    const factor_wait w = factor_tell_of(f, task, q);
+    if (!e->word || w.word < 0)
+        return;
+    complain(e, e->word[w.word] >= w.least, "a word goes back");
+    e->word[w.word] = w.least;
+}
+
 /* What a task does to one tile. */
 static void do_task(emulator *e, const factor_task *task)
 {
@@ -565,9 +575,11 @@ static void do_task(emulator *e, const factor_task *task)
         begin_tile(e, f, &t);
         subtract_product(e, f, &t, task->i > 0 ? task->i - 1 : 0, task->i);
         factorize_columns(e, f->first + t.column, t.columns, t.columns, T, v);
-        store_panel(e, f, &t);
         if (f->m > t.row + t.columns)
             store_inverse(e, f, task->i, &t);
+        for (int32_t q = 0; q < 2; q++) /* which kernels tell before the block is stored */
+            tell(e, f, task, q);
+        store_panel(e, f, &t);
         break;
     case FACTOR_ROWS:
         do_rows(e, f, task->i, task->j);
@@ -695,12 +707,8 @@ static void go_on(emulator *e, worker *w, random_stream *r)
         e->word[w->word] = 1;
     } else {
         carry_out_timed(e, r);
-        for (int32_t q = 0; q < FACTOR_TELLS; q++) {
-            const factor_wait tell = factor_tell_of(f, t, q);
-            complain(e, tell.word >= 0 && e->word[tell.word] >= tell.least, "a word goes back");
-            if (tell.word >= 0)
-                e->word[tell.word] = tell.least;
-        }
+        for (int32_t q = t->kind == FACTOR_PIVOT ? 2 : 0; q < FACTOR_TELLS; q++)
+            tell(e, f, t, q);
         e->word[e->g->tiles + t->front] += (uint32_t)factor_contributed(t);
     }
     w->task = -1;
