@@ -165,8 +165,9 @@ typedef struct small_groups {
  * last. */
 typedef struct invert_pattern {
     int32_t n, pieces, smalls, tiled_groups, strips, root_tiles, items, parts, tasks, batches;
-    int32_t words; /* of all tasks, zero before them */
-    int32_t waits, all_word;
+    int32_t words;    /* of all tasks, zero before them */
+    int32_t waits;    /* entries of `wait` */
+    int32_t all_word; /* of the factorization: 1 when all columns are there; -1: not known */
     small_groups of_class[SMALL_CLASSES], small_roots;
     int64_t maps;
     int64_t workspace; /* scalars */
@@ -180,7 +181,7 @@ typedef struct invert_pattern {
     const int32_t *pivot_position; /* position of that row */
     const int32_t *column_wait; /* by what of `wait` the factorization tells of the column; NULL: it
                                    is not known, waits = 0 */
-    const column_words *wait;   /* and all_word of all columns */
+    const column_words *wait;
     const small_group *small;
     const tiled_group *tiled;
     const invert_strip *strip;

@@ -89,7 +89,7 @@ libsolver_status inverse_builder_plan(inverse_builder *b, const unsigned char *j
                                 .panel_at = b->factor->panel_at,
                                 .progress = b->progress};
     b->made_by = b->progress ? b->progress->made_by : NULL;
-    b->expected = NULL;
+    b->is_expected = 0;
     if (invert_tables_build(m, &input, b->workspace_limit, t) == LIBSOLVER_OK)
         b->growth =
             memory_new(m, 2 * ((int64_t)t->pattern.smalls + t->pattern.strips), sizeof(double));
@@ -106,19 +106,19 @@ libsolver_status inverse_builder_expect(inverse_builder *b, const void *made_by,
                                         invert_words *words, message *why)
 {
     *words = (invert_words){0};
-    b->expected = NULL;
+    b->is_expected = 0;
     if (!b->made_by || made_by != b->made_by)
         return LIBSOLVER_OK;
     TRY(device_inverter_words(&b->device, b->factor, &b->tables.pattern, words, why));
-    b->expected = made_by;
+    b->is_expected = 1;
     return LIBSOLVER_OK;
 }
 
 libsolver_status inverse_builder_launch(inverse_builder *b, void *values, const unsigned *words,
                                         message *why)
 {
-    const unsigned *follows = b->expected ? words : NULL;
-    b->expected = NULL;
+    const unsigned *follows = b->is_expected ? words : NULL;
+    b->is_expected = 0;
     return device_inverter_launch(&b->device, b->factor, &b->tables.pattern, values, follows, 0,
                                   why);
 }

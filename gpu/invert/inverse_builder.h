@@ -20,7 +20,7 @@ typedef struct inverse_builder {
     const factor_tree *tree; /* until inverse_builder_plan, as is ... */
     const column_progress *progress;
     const void *made_by;  /* of the progress that the tables are for, NULL: none */
-    const void *expected; /* by whom the next factor will be made */
+    int is_expected;      /* the next factor, see inverse_builder_expect */
     invert_tables tables; /* of the plan at hand */
     double *growth;       /* of small groups and strips, twice */
     inverse_info info;
@@ -50,8 +50,8 @@ libsolver_status inverse_builder_values(inverse_builder *b, void *values, double
                                         double *growth, double *root_growth,
                                         largest_growth *largest, message *why);
 /* The same without a wait: what it leaves stays on the device (device_inverter.gathered).
- * words: NULL, or the words of the factorization before it on the stream, with whose end it begins
- * if it was expected. */
+ * words: NULL, or the words of the factorization before it on the stream, before whose end it
+ * begins if that was expected. */
 libsolver_status inverse_builder_launch(inverse_builder *b, void *values, const unsigned *words,
                                         message *why);
 /* Before a factorization by `made_by` is put on the stream: what it is to clear so that the next

@@ -390,7 +390,8 @@ static void end_task(scheduler *s, int32_t task)
             be_ready(s, e / 2);
 }
 
-static void open_schedule(scheduler *s, int is_late)
+/* Who waits for whom. */
+static void link_steps(scheduler *s)
 {
     for (int32_t q = 0; q < s->steps; q++)
         s->behind[q] = -1;
@@ -406,17 +407,17 @@ static void open_schedule(scheduler *s, int is_late)
                 s->behind[s->step[q].before[e]] = 2 * q + e;
                 s->waits[q]++;
             }
-        if (s->waits[q] == 0 && s->step[q].is_late == is_late)
-            heap_push(&s->coming, (heap_entry){s->step[q].begin, q});
     }
 }
 
-/* Returns how many tasks are begun. */
+/* The tasks of late groups, or of the others; returns how many there are. */
 static int32_t schedule(scheduler *s, int is_late)
 {
     int32_t begun = 0;
     int64_t now = 0;
-    open_schedule(s, is_late);
+    for (int32_t q = 0; q < s->steps; q++)
+        if (s->waits[q] == 0 && s->step[q].is_late == is_late)
+            heap_push(&s->coming, (heap_entry){s->step[q].begin, q});
     while (s->ready.count > 0 || s->running.count > 0 || s->coming.count > 0) {
         while (s->coming.count > 0 && s->coming.entry[0].key <= now)
             be_ready(s, heap_pop(&s->coming).number);
@@ -502,6 +503,7 @@ static libsolver_status put_in_order(group_tasks *t, int32_t *late)
                          s.ready.entry && s.coming.entry && s.running.entry;
     if (has_room) {
         find_ways(step, s.steps, s.ns);
+        link_steps(&s);
         put_tasks(t, &s, schedule(&s, 0));
         *late = schedule(&s, 1);
         put_tasks(t, &s, *late);
