@@ -31,16 +31,13 @@ __device__ __forceinline__ uint64_t nanoseconds()
 }
 
 /* A thread waits until a word is at least that, or somebody has given up, as it does after
- * `patience` ns; pause: ns from one look to the next, so that others may have the word's memory.
- * What was written before the word was told is there for all threads of the block,
+ * `patience` ns.  What was written before the word was told is there for all threads of the block,
  * or the warp, behind their next barrier. */
 __device__ __forceinline__ void wait_until(const unsigned *word, unsigned least, int *gave_up,
-                                           uint64_t patience, unsigned pause = 0)
+                                           uint64_t patience)
 {
     uint64_t begin = 0;
     for (unsigned tries = 1; progress_seen(word) < least; tries++) {
-        if (pause > 0)
-            __nanosleep(pause);
         if (tries % 64 == 0) {
             const uint64_t now = nanoseconds();
             begin = begin ? begin : now;

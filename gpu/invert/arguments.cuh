@@ -38,9 +38,6 @@ template <typename T> struct invert_arguments {
     bool hermitian, cholesky;
 };
 
-/* ns from one look at a word of a factorization to the next, while it is at work. */
-constexpr unsigned LOOK_NS = 300;
-
 /* Threads of a team, each word by one of them, wait for column `column` of the groups, which all of
  * the team may read behind their next barrier. */
 template <typename T>
@@ -51,8 +48,7 @@ __device__ __forceinline__ void wait_for_column(const invert_arguments<T> &a, in
         return;
     const column_words w = a.wait[a.column_wait[column]];
     for (int q = thread; q < w.count; q += threads)
-        wait_until(a.word + w.first + q, w.least - (q > 0), &a.gathered->gave_up, a.patience,
-                   LOOK_NS);
+        wait_until(a.word + w.first + q, w.least - (q > 0), &a.gathered->gave_up, a.patience);
 }
 
 template <typename T> __device__ __forceinline__ real_of<T> modulus(T a)

@@ -98,6 +98,8 @@ enum { PRODUCT_ITEM_ROWS = 4, PRODUCT_ITEM_COLUMNS = 2 }; /* most of an item */
 typedef enum invert_step {
     INVERT_WHOLE,     /* all of M and W of a group that invert_is_whole, and its growth; number: its
                          first strip */
+    INVERT_ROOT,      /* G and growths of a root that invert_is_small_root, from its l; number: its
+                         first strip */
     INVERT_GATHER,    /* l := [L_K; L_R], in the columns of a part of a strip, INVERT_STRIP_PARTS of
                          which make one: number is that of the part */
     INVERT_DIAGONAL,  /* diagonal block of this strip and the next one */
@@ -134,6 +136,13 @@ static inline int invert_is_whole(const tiled_group *g)
 {
     return g->root < 0 && g->nb <= INVERT_WHOLE_STRIPS && g->tile_rows <= INVERT_WHOLE_ROWS &&
            g->k * SQUARE * g->tile_rows <= INVERT_WHOLE_SCALARS;
+}
+
+/* Whether all that follows l of a root is done by one task, in shared memory: limit of strips. */
+enum { INVERT_ROOT_STRIPS = 2 };
+static inline int invert_is_small_root(const tiled_group *g)
+{
+    return g->root >= 0 && g->nb <= INVERT_ROOT_STRIPS;
 }
 
 /* Small groups that are not roots with G come in classes by the leading dimensions of their tiles,

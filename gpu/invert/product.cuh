@@ -208,7 +208,7 @@ __device__ __forceinline__ void product_multiply(item_sum<T> &sum,
     }
 }
 
-/* Calls visit(m, n, k, place) for each entry of a warp's tile, see item_sum; place: in the tile. */
+/* Calls visit(m, n, k, row, column) for each entry of a warp's tile, see item_sum. */
 template <typename Visit> __device__ __forceinline__ void each_of_item(Visit &&visit)
 {
     const int lane = threadIdx.x % 32;
@@ -218,8 +218,7 @@ template <typename Visit> __device__ __forceinline__ void each_of_item(Visit &&v
         for (int n = 0; n < 4; n++)
 #pragma unroll
             for (int k = 0; k < 4; k++)
-                visit(m, n, k,
-                      square_at(lane / 4 + 8 * (k / 2) + 16 * m, 8 * n + 2 * (lane % 4) + k % 2));
+                visit(m, n, k, lane / 4 + 8 * (k / 2) + 16 * m, 8 * n + 2 * (lane % 4) + k % 2);
 }
 
 /* T, X and W. */
@@ -238,9 +237,9 @@ __device__ __forceinline__ void multiply_item(const invert_arguments<T> &a, int 
     if (q >= item.columns || p >= item.rows)
         return;
     T *tile = to + tile_number(g.nb, item.row + p, item.column + q) * SQUARE_AREA;
-    each_of_item([&](int m, int n, int k, int place) {
+    each_of_item([&](int m, int n, int k, int row, int column) {
         const T v = sum.entry(m, n, k);
-        tile[place] = negative ? -v : v;
+        tile[square_at(row, column)] = negative ? -v : v;
     });
 }
 
@@ -282,24 +281,23 @@ __device__ __forceinline__ void multiply_gram(const invert_arguments<T> &a, int 
     const bool has_tile = p < item.rows && q < item.columns && i >= j;
     T *const partial = tiles_t(a, g) + (has_tile ? tile_number(g.nb, i, j) : 0) * SQUARE_AREA;
     if (EARLY && has_tile && item.from > item.row)
-        each_of_item([&](int m, int n, int k, int place) { sum.put(m, n, k, partial[place]); });
+        each_of_item([&](int m, int n, int k, int row, int column) {
+            sum.put(m, n, k, partial[square_at(row, column)]);
+        });
     product_multiply(sum, o, room, a.hermitian);
     T *out = room.stage + warp * SQUARE * LD;
     if (!has_tile)
         return;
     if (EARLY && item.to < g.nb) {
-        each_of_item([&](int m, int n, int k, int place) { partial[place] = sum.entry(m, n, k); });
+        each_of_item([&](int m, int n, int k, int row, int column) {
+            partial[square_at(row, column)] = sum.entry(m, n, k);
+        });
         return;
     }
     const invert_strip down = a.strip[g.first_strip + i], across = a.strip[g.first_strip + j];
-#pragma unroll
-    for (int m = 0; m < 2; m++)
-#pragma unroll
-        for (int n = 0; n < 4; n++)
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                out[(lane / 4 + 8 * (k / 2) + 16 * m) * LD + 8 * n + 2 * (lane % 4) + k % 2] =
-                    sum.entry(m, n, k);
+    each_of_item([&](int m, int n, int k, int row, int column) {
+        out[row * LD + column] = sum.entry(m, n, k);
+    });
     __syncwarp();
     if (lane < across.width)
         put_root_column(a, g, across.column + lane, down.column, down.width,

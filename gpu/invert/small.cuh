@@ -155,7 +155,8 @@ __device__ __forceinline__ void small_gather(const invert_arguments<T> &a, const
 }
 
 /* Columns c0, c0 + 1, ... of [M; W] = inv([L_K 0; L_R I]): column by column of L, x := inv x from x
- * = unit vectors. */
+ * = unit vectors.  A row of M is divided by its pivot at the end: behind its own column, in which L
+ * has a zero here, nothing is taken from it. */
 template <int SHARE, int WARPS, typename T>
 __device__ __forceinline__ void small_columns(const shared_group &s, const small_parts<T, WARPS> &p,
                                               int c0, T (&x)[SMALL_COLUMNS<T, SHARE>][SHARE])
@@ -170,13 +171,13 @@ __device__ __forceinline__ void small_columns(const shared_group &s, const small
 #pragma unroll
     for (int block = 0; block < small_pivots(SHARE); block++) {
         const int begin = s.block_begin(block), end = s.block_end(block);
+#pragma unroll 1
         for (int c = max(c0, begin); c < end; c++) {
-            const int at = c - begin; /* the lane that has its row */
             const T reciprocal = p.reciprocal[c];
             T pivot[COLUMNS];
 #pragma unroll
-            for (int n = 0; n < COLUMNS; n++)
-                pivot[n] = multiply(shuffle(x[n][block], at), reciprocal);
+            for (int n = 0; n < COLUMNS; n++) /* of the lane that has its row */
+                pivot[n] = multiply(shuffle(x[n][block], c - begin), reciprocal);
 #pragma unroll
             for (int q = block; q < SHARE; q++)
                 if (32 * q < s.m) {
@@ -185,9 +186,12 @@ __device__ __forceinline__ void small_columns(const shared_group &s, const small
                     for (int n = 0; n < COLUMNS; n++)
                         x[n][q] = multiply_add(x[n][q], -l, pivot[n]);
                 }
+        }
+        if (begin + lane < end) {
+            const T reciprocal = p.reciprocal[begin + lane];
 #pragma unroll
             for (int n = 0; n < COLUMNS; n++)
-                x[n][block] = lane == at ? pivot[n] : x[n][block];
+                x[n][block] = multiply(x[n][block], reciprocal);
         }
     }
 }
@@ -219,21 +223,30 @@ __device__ __forceinline__ void small_invert(const shared_group &s, const small_
             p.part[warp * rows + 32 * q + lane] = sum[q];
 }
 
-/* Column c of the tile, rows of M in their order and zeros after the last. */
-template <int SHARE, int WARPS, typename T>
-__device__ __forceinline__ void small_store(const invert_arguments<T> &a, const small_group &s,
-                                            const small_parts<T, WARPS> &p, int c,
-                                            const T (&x)[SHARE])
-{
-    T *to = a.values + s.at16 * (int64_t)(16 / sizeof(T)) + (int64_t)c * s.ld;
-    const int lane = threadIdx.x % 32, m = s.k + s.r;
+/* Where a lane's rows of a column go: those of M in their order, zeros after the last. */
+template <int SHARE, typename T> struct small_target {
+    T *to;                   /* of column 0 */
+    int ld, m, place[SHARE]; /* -1: the tile has no such row */
+
+    template <int WARPS>
+    __device__ __forceinline__ small_target(const invert_arguments<T> &a, const small_group &s,
+                                            const small_parts<T, WARPS> &p)
+        : to(a.values + s.at16 * (int64_t)(16 / sizeof(T))), ld(s.ld), m(s.k + s.r)
+    {
 #pragma unroll
-    for (int q = 0; q < SHARE; q++) {
-        const int row = 32 * q + lane;
-        if (row < s.ld)
-            to[row < s.k ? p.place[row] : row] = row < m ? x[q] : T{};
+        for (int q = 0; q < SHARE; q++) {
+            const int row = 32 * q + (int)threadIdx.x % 32;
+            place[q] = row >= s.ld ? -1 : row < s.k ? p.place[row] : row;
+        }
     }
-}
+    __device__ __forceinline__ void put(int c, const T (&x)[SHARE]) const
+    {
+#pragma unroll
+        for (int q = 0; q < SHARE; q++)
+            if (place[q] >= 0)
+                to[place[q] + (int64_t)c * ld] = 32 * q + (int)threadIdx.x % 32 < m ? x[q] : T{};
+    }
+};
 
 /* The greatest of a team's values, a NaN stays; valid in its first thread.  Two barriers. */
 template <int WARPS> __device__ __forceinline__ double worst_of_team(double mine)
@@ -354,15 +367,17 @@ __device__ __forceinline__ void invert_small(const invert_arguments<T> &a, int n
     const int lane = threadIdx.x % 32;
     const bool tells = front_team<WARPS>::rank() == 0;
     small_gather(a, s, p, ROOT);
-    small_invert<SHARE>(s, p, [&](int c, const T(&x)[SHARE]) {
-        if constexpr (ROOT) {
+    if constexpr (ROOT)
+        small_invert<SHARE>(s, p, [&](int c, const T(&x)[SHARE]) {
 #pragma unroll
             for (int q = 0; q < small_pivots(SHARE); q++)
                 if (32 * q + lane < s.k)
                     p.m[32 * q + lane + c * s.k] = x[q];
-        } else
-            small_store(a, g, p, c, x);
-    });
+        });
+    else {
+        const small_target<SHARE, T> target(a, g, p);
+        small_invert<SHARE>(s, p, [&](int c, const T(&x)[SHARE]) { target.put(c, x); });
+    }
     const double growth = small_growth(s, p);
     if (tells) {
         a.growth[number] = growth;
@@ -381,7 +396,7 @@ __device__ __forceinline__ void invert_small(const invert_arguments<T> &a, int n
 /* Small groups from `first` on, of at most 32 SHARE rows, one for each team, to each of which
  * `bytes` of shared memory belong.  ROOT: roots whose G is stored.  follows: what the kernel before
  * did is wanted here; otherwise that one lets the next one begin only when what both read is there,
- * and they run side by side. */
+ * and they run side by side.  One block stays until that one ends, the others make room. */
 template <typename T, int SHARE, bool ROOT, int WARPS>
 __global__ void __launch_bounds__(SMALL_THREADS, small_blocks_each(SHARE))
     invert_small_kernel(const __grid_constant__ invert_arguments<T> a, int32_t first, int32_t count,
@@ -396,8 +411,8 @@ __global__ void __launch_bounds__(SMALL_THREADS, small_blocks_each(SHARE))
     let_next_grid_begin();
     if (number < count)
         invert_small<SHARE, ROOT, WARPS>(a, first + number, shared + team * bytes);
-    if (!follows)
-        wait_for_grid_before(); /* what follows this one follows that one too */
+    if (!follows && blockIdx.x == 0) /* what follows this one follows that one too */
+        wait_for_grid_before();
 }
 
 #endif

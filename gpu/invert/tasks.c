@@ -8,12 +8,14 @@
 #include "gpu/invert/tables_builder.h"
 #include "base/heap.h"
 
-/* Nanoseconds.  Estimated: a whole group, and each column of each of its tiles below each other.
+/* Nanoseconds.  Estimated: a whole group, and each column of each of its tiles below each other;
+ * all of a small root.
  * Measured on an H100: a task of each other kind but products; what a product takes beside its
  * sums, and a sum over a strip; what a factorization takes for a block of columns of a root. */
 enum {
     WHOLE_NS = 6000,
     WHOLE_COLUMN_NS = 40,
+    ROOT_NS = 10000,
     GATHER_NS = 5000,
     GATHER_TILE_NS = 70,
     DIAGONAL_NS = 5000,
@@ -160,9 +162,8 @@ static void add_doubling(group_tasks *t, int kind, int32_t first, int32_t middle
     }
 }
 
-/* L of a pair of strips and the inverse of its diagonal block, from strip s on; returns the last
- * step. */
-static int32_t add_pair(group_tasks *t, int32_t s)
+/* L of a pair of strips, from strip s on; returns the last step, here and below. */
+static int32_t add_gathers(group_tasks *t, int32_t s)
 {
     const tiled_group *g = t->group + t->q;
     const int32_t strips = g->nb - s < 2 ? 1 : 2;
@@ -172,7 +173,14 @@ static int32_t add_pair(group_tasks *t, int32_t s)
     const int32_t gathered = end_step(t, -1, -1);
     if (!t->steps.failed)
         step_at(t, gathered)->begin = begin_of(t, s + strips - 1);
-    add_task(t, INVERT_DIAGONAL, g->first_strip + s, DIAGONAL_NS);
+    return gathered;
+}
+
+/* That, and the inverse of its diagonal block. */
+static int32_t add_pair(group_tasks *t, int32_t s)
+{
+    const int32_t gathered = add_gathers(t, s);
+    add_task(t, INVERT_DIAGONAL, t->group[t->q].first_strip + s, DIAGONAL_NS);
     return end_step(t, gathered, -1);
 }
 
@@ -186,7 +194,7 @@ static int32_t middle_of(int32_t first, int32_t end)
 }
 
 /* M of strips [first, end) from that of those before and behind the middle, whose last steps are
- * left and right; returns the last step, here and below. */
+ * left and right. */
 static int32_t add_join(group_tasks *t, int32_t first, int32_t end, int32_t left, int32_t right)
 {
     const int32_t middle = middle_of(first, end);
@@ -293,6 +301,13 @@ static void add_whole(group_tasks *t)
     end_step(t, inverted, -1);
 }
 
+static void add_small_root(group_tasks *t)
+{
+    const int32_t gathered = add_gathers(t, 0);
+    add_task(t, INVERT_ROOT, t->group[t->q].first_strip, ROOT_NS);
+    end_step(t, gathered, -1);
+}
+
 /* M of a root, and G as far as the first half of M's rows goes, whose last step is *gram; -1: that
  * is left for the end. */
 static int32_t add_root_inverse(group_tasks *t, int32_t *gram)
@@ -307,7 +322,7 @@ static int32_t add_root_inverse(group_tasks *t, int32_t *gram)
     return add_join(t, 0, nb, left, right);
 }
 
-/* The steps of a group that is not whole. */
+/* The steps of other groups. */
 static void add_steps(group_tasks *t)
 {
     const tiled_group *g = t->group + t->q;
@@ -340,6 +355,8 @@ static void add_group(group_tasks *t)
     t->is_late = is_late(t->b, t->q);
     if (invert_is_whole(t->group + t->q))
         add_whole(t);
+    else if (invert_is_small_root(t->group + t->q))
+        add_small_root(t);
     else
         add_steps(t);
 }

@@ -5,6 +5,7 @@
 
 #include "gpu/device/waits.cuh"
 #include "gpu/invert/product.cuh"
+#include "gpu/invert/root.cuh"
 #include "gpu/invert/whole.cuh"
 
 /* Shared memory of a block: barriers, then what a task wants. */
@@ -13,6 +14,7 @@ template <typename T> struct task_shape {
     static constexpr int DIAGONAL = product::BARRIERS + DIAGONAL_BYTES<T>;
     static constexpr int BYTES = DIAGONAL > product::BYTES ? DIAGONAL : product::BYTES;
     static_assert(WHOLE_BYTES<T> <= BYTES - product::BARRIERS, "a whole group fits");
+    static_assert(ROOT_BYTES<T> <= BYTES - product::BARRIERS, "a small root fits");
 };
 
 template <bool EARLY, typename T>
@@ -22,6 +24,9 @@ __device__ __forceinline__ void run_task(const invert_arguments<T> &a, const inv
     switch (t.step) {
     case INVERT_WHOLE:
         invert_whole(a, t.group, reinterpret_cast<char *>(room.stage));
+        break;
+    case INVERT_ROOT:
+        invert_root(a, t.number, reinterpret_cast<char *>(room.stage));
         break;
     case INVERT_GATHER:
         gather(a, t.number);
@@ -124,7 +129,7 @@ __global__ void __launch_bounds__(STRIP_THREADS, product_shape<T>::BLOCKS_EACH)
             wait_for_part(a, t.number);
         else if (threadIdx.x < 2 && t.step != INVERT_GATHER && t.waits[threadIdx.x] >= 0)
             wait_until(a.told + t.waits[threadIdx.x], (unsigned)t.least[threadIdx.x],
-                       &a.gathered->gave_up, a.patience, EARLY && a.word ? LOOK_NS : 0);
+                       &a.gathered->gave_up, a.patience);
         __syncthreads();
         run_task<EARLY>(a, t, room);
         __syncthreads();
@@ -133,7 +138,7 @@ __global__ void __launch_bounds__(STRIP_THREADS, product_shape<T>::BLOCKS_EACH)
             progress_count(a.told + t.tells);
         }
     }
-    if (!follows)
+    if (!follows && blockIdx.x == 0)
         wait_for_grid_before();
 }
 

@@ -123,24 +123,22 @@ template <typename T> __device__ __forceinline__ void square_store(const T *X, T
 
 template <typename T> constexpr int DIAGONAL_BYTES = 2 * TILE_AREA<T> * (int)sizeof(T);
 
-/* x := inv(l) of the diagonal block of strip s, whose number is even, and the next one. */
+/* D := the diagonal block of L of strip s, whose number is even, and the next one, if there is one;
+ * X := inv(D).  Ends with a barrier. */
 template <typename T>
-__device__ __forceinline__ void invert_diagonal(const invert_arguments<T> &a, int s, char *shared)
+__device__ __forceinline__ void invert_pair(const invert_arguments<T> &a, const tiled_group &g,
+                                            int s, T *D, T *X)
 {
     static_assert(TILE == 2 * SQUARE && TILE_THREADS == STRIP_THREADS,
                   "two strips are a tile of dense/");
-    const invert_strip strip = a.strip[s];
-    const int b = strip.number;
-    const tiled_group g = a.tiled[strip.group];
-    const bool two = b + 1 < g.nb;
-    T *l = tiles_l(a, g), *x = tiles_x(a, g), *D = reinterpret_cast<T *>(shared),
-      *X = D + TILE_AREA<T>;
+    const int b = s - g.first_strip;
+    T *const l = tiles_l(a, g);
     T *D21 = D + SQUARE, *D12 = D + SQUARE * TILE_LD<T>, *D22 = D12 + SQUARE;
     const int64_t at = tile_number(g.nb, b, b) * SQUARE_AREA,
                   below = tile_number(g.nb, b + 1, b) * SQUARE_AREA;
-    square_load(D, l + at, true, !a.cholesky, strip.width);
+    square_load(D, l + at, true, !a.cholesky, a.strip[s].width);
     square_fill(D12, false);
-    if (two) {
+    if (b + 1 < g.nb) {
         square_load(D21, l + below, false, false, 0);
         square_load(D22, l + below + SQUARE_AREA, true, !a.cholesky, a.strip[s + 1].width);
     } else {
@@ -151,10 +149,22 @@ __device__ __forceinline__ void invert_diagonal(const invert_arguments<T> &a, in
     __syncthreads();
     invert_blocks(D, X);
     invert_64(D, X);
-    square_store(X, x + at);
-    if (two) {
-        square_store(X + SQUARE, x + below);
-        square_store(X + SQUARE * TILE_LD<T> + SQUARE, x + below + SQUARE_AREA);
+}
+
+/* x := inv(l) of the diagonal block of strip s, whose number is even, and the next one. */
+template <typename T>
+__device__ __forceinline__ void invert_diagonal(const invert_arguments<T> &a, int s, char *shared)
+{
+    const tiled_group g = a.tiled[a.strip[s].group];
+    const int b = s - g.first_strip;
+    T *const D = reinterpret_cast<T *>(shared), *const X = D + TILE_AREA<T>,
+             *const x = tiles_x(a, g) + tile_number(g.nb, b, b) * SQUARE_AREA;
+    invert_pair(a, g, s, D, X);
+    square_store(X, x);
+    if (b + 1 < g.nb) {
+        T *const below = tiles_x(a, g) + tile_number(g.nb, b + 1, b) * SQUARE_AREA;
+        square_store(X + SQUARE, below);
+        square_store(X + SQUARE * TILE_LD<T> + SQUARE, below + SQUARE_AREA);
     }
 }
 

@@ -556,6 +556,30 @@ static void run_strip(inverter *t, invert_step step, int32_t s)
     }
 }
 
+/* All that is behind the tiles of L of a small root, step by step. */
+static void run_root(inverter *t, int32_t first)
+{
+    static const invert_step behind[] = {INVERT_FINISH, INVERT_GROWTH, INVERT_ROOT_TRANSPOSED,
+                                         INVERT_ROOT_GROWTH};
+    const tiled_group *g = t->p->tiled + t->p->strip[first].group;
+    const product_item all = {.to = g->nb};
+    complain(t, !invert_is_small_root(g) || first != g->first_strip, "a root is not a small one");
+    run_strip(t, INVERT_DIAGONAL, first);
+    for (int32_t i = 0; i < g->nb && !t->f->cholesky; i++)
+        run_strip(t, INVERT_SCALE, first + i);
+    for (int32_t i = 0; i < g->nb; i++)
+        for (int32_t j = 0; j <= i; j++)
+            multiply_square(t, &all, g, i, j);
+    for (int32_t i = 0; i < g->nb; i++) {
+        const strip_work w = strip_of(t, first + i);
+        for (int32_t part = 0; part < INVERT_STRIP_PARTS; part++)
+            sum_square(t, &w, part);
+    }
+    for (size_t q = 0; q < sizeof behind / sizeof *behind; q++)
+        for (int32_t i = 0; i < g->nb; i++)
+            run_strip(t, behind[q], first + i);
+}
+
 static int32_t group_of(const inverter *t, const invert_task *task)
 {
     const int32_t q = task->number;
@@ -580,6 +604,9 @@ static void run_task(inverter *t, const invert_task *task)
     switch ((invert_step)task->step) {
     case INVERT_WHOLE:
         run_whole(t, task->group);
+        break;
+    case INVERT_ROOT:
+        run_root(t, q);
         break;
     case INVERT_GATHER:
     case INVERT_ROOT_SUMS: {

@@ -210,7 +210,6 @@ inline void __syncthreads()
     meet_threads(false);
 }
 /* Whoever looks at a word gives the others their turn. */
-inline void __nanosleep(unsigned) {}
 inline int __syncthreads_or(int vote)
 {
     return meet_threads(vote != 0);
