@@ -17,8 +17,7 @@ template <typename T> struct root_room {
     pivot_row<T> pivot[TILE];                          /* rows of D^-1, not of Cholesky */
     double worst[TILE / 32];
 };
-template <typename T>
-constexpr int ROOT_BYTES = DIAGONAL_BYTES<T> + (int)sizeof(root_room<T>);
+template <typename T> constexpr int ROOT_BYTES = DIAGONAL_BYTES<T> + (int)sizeof(root_room<T>);
 
 /* Sums over the columns of each row, entry(row, column), to room.sum.  Begins and ends with a
  * barrier. */
@@ -148,17 +147,17 @@ static __device__ __noinline__ void invert_root(const invert_arguments<T> &a, in
     T *const D = reinterpret_cast<T *>(shared), *const X = D + TILE_AREA<T>;
     root_room<T> &room = *reinterpret_cast<root_room<T> *>(X + TILE_AREA<T>);
     const auto is_there = [&](int q) { return q % SQUARE < width[q / SQUARE]; };
-    const auto position = [&](int q) { /* of a padded row that is there */
-        return a.column[g.column_start + q / SQUARE * width[0] + q % SQUARE];
-    };
+    const auto position =
+        [&](int q) { /* of a padded row that is there */
+                     return a.column[g.column_start + q / SQUARE * width[0] + q % SQUARE];
+        };
     const auto lower = [&](const T *A, int row, int c) {
         return c <= row ? modulus(A[row + c * LD]) : 0;
     };
     if (threadIdx.x < TILE && !a.cholesky)
-        room.pivot[threadIdx.x] =
-            is_there(threadIdx.x)
-                ? inverse_pivot(a.d, a.e, a.hermitian, position(threadIdx.x))
-                : pivot_row<T>{};
+        room.pivot[threadIdx.x] = is_there(threadIdx.x)
+                                      ? inverse_pivot(a.d, a.e, a.hermitian, position(threadIdx.x))
+                                      : pivot_row<T>{};
     invert_pair(a, g, s, D, X);
     sum_rows(room, [&](int row, int c) { return lower(X, row, c); });
     sum_rows(room, [&](int row, int c) { return lower(D, row, c) * room.sum[c]; });
