@@ -7,9 +7,9 @@
  * one, of which one writes, a child's entry that another front has overwritten, and a column of L
  * that is written after its words have told that it is there (gpu/factor/columns.h).  What was read
  * too early otherwise shows in the bits of the factor. */
-#include "base/equilibrate.h"
 #include "base/scalar.h"
 #include "emulators.h"
+#include "factor_values.h"
 #include "gpu/factor/columns.h"
 #include "gpu/factor/waits.h"
 #include "test/support/random.h"
@@ -116,160 +116,6 @@ static void watched_close(watched *w, int is_own)
     free(w->writer);
     free(w->reader);
     free(w->owner);
-}
-
-/* ---- Values ---------------------------------------------------------------------------------- */
-
-/* Whether some are so near to the ends of the range that pivots might have no reciprocals. */
-static int is_out_of_range(const scalar *values, int64_t count)
-{
-    const double limit = ldexp(1, most_scale_exponent(sizeof(real) == 4));
-    for (int64_t q = 0; q < count; q++) {
-        const double size = (double)scalar_abs(values[q]);
-        if (size > 0 && !(size <= limit && size >= 1 / limit))
-            return 1;
-    }
-    return 0;
-}
-
-static real scale_of(const emulator *e, int64_t diagonal)
-{
-    const double size = (double)scalar_abs(((const scalar *)e->f->values)[diagonal]);
-    return e->outcome.is_equilibrated && size > 0
-               ? (real)scale_over_root(1, size, sizeof(real) == 4)
-               : 1;
-}
-
-/* With signs: largest(i) := max_j scale(i) |a(i,j)| scale(j); at(e): row of P A P^T of a diagonal
- * entry's number. */
-static void find_largest(emulator *e, const int32_t *at, const real *scale, real *largest)
-{
-    const factor_program *g = e->g;
-    for (int32_t k = 0; k < g->n; k++)
-        largest[k] = 0;
-    for (int64_t q = 0; q < g->entries; q++) {
-        const factor_source *from = g->source + q;
-        const int32_t i = at[from->row], j = at[from->column];
-        const real size =
-            scale[i] * scale[j] * scalar_abs(((const scalar *)e->f->values)[from->value >> 1]);
-        largest[i] = size > largest[i] ? size : largest[i];
-        largest[j] = size > largest[j] ? size : largest[j];
-    }
-}
-
-/* With signs: as the CPU's L D L^T scales. */
-static void balance_values(emulator *e)
-{
-    enum { SWEEPS = 8 };
-    const factor_program *g = e->g;
-    const scalar *given = e->f->values;
-    int32_t *at = calloc((size_t)(g->entries + 1), sizeof *at);
-    real *scale = malloc(sizeof(real) * (size_t)(g->n + 1));
-    e->values = malloc(sizeof(scalar) * (size_t)(g->entries + 1));
-    e->diagonal = malloc(sizeof(real) * (size_t)(g->n + 1));
-    complain(e, !at || !scale || !e->values || !e->diagonal, "no memory");
-    e->outcome.is_equilibrated = !e->f->is_unscaled || is_out_of_range(given, g->entries);
-    for (int32_t k = 0; k < g->n && !e->wrong; k++) {
-        at[g->diagonal[k]] = k;
-        scale[k] = 1;
-    }
-    for (int sweep = 0; sweep <= SWEEPS && !e->wrong; sweep++) {
-        find_largest(e, at, scale, e->diagonal);
-        for (int32_t k = 0; k < g->n && sweep < SWEEPS && e->outcome.is_equilibrated; k++)
-            if (e->diagonal[k] > 0)
-                scale[k] = (real)scale_over_root((double)scale[k], (double)e->diagonal[k],
-                                                 sizeof(real) == 4);
-    }
-    for (int64_t q = 0; q < g->entries && !e->wrong; q++) {
-        const factor_source *from = g->source + q;
-        e->values[q] = scalar_mirror(given[from->value >> 1], (int)(from->value & 1)) *
-                       (scale[at[from->column]] * scale[at[from->row]]);
-    }
-    for (int32_t k = 0; k < g->n && !e->wrong; k++)
-        ((real *)e->f->scale)[e->f->row_of[k]] = scale[k];
-    free(at);
-    free(scale);
-}
-
-/* Scaled values, their diagonal, scale factors. */
-static void scale_values(emulator *e)
-{
-    const factor_program *g = e->g;
-    const scalar *given = e->f->values;
-    e->values = malloc(sizeof(scalar) * (size_t)(g->entries + 1));
-    e->diagonal = malloc(sizeof(real) * (size_t)(g->n + 1));
-    complain(e, !e->values || !e->diagonal, "no memory");
-    e->outcome.is_equilibrated = !e->f->is_unscaled || is_out_of_range(given, g->entries);
-    for (int64_t q = 0; q < g->entries && !e->wrong; q++) {
-        const factor_source *from = g->source + q;
-        e->values[q] = scalar_mirror(given[from->value >> 1], (int)(from->value & 1)) *
-                       (scale_of(e, from->column) * scale_of(e, from->row));
-    }
-    for (int32_t k = 0; k < g->n && !e->wrong; k++) {
-        const real scale = scale_of(e, g->diagonal[k]);
-        const scalar entry = given[g->diagonal[k]];
-        ((real *)e->f->scale)[e->f->row_of[k]] = scale;
-        e->diagonal[k] = scale * scalar_abs(entry) * scale;
-        if (!(scalar_real(entry) > 0) && k < e->outcome.nonpositive)
-            e->outcome.nonpositive = k;
-    }
-}
-
-/* Mixed precision: a power of two for each row, or one for all that makes the largest entry about
- * 1. */
-static void choose_wide_scale(const emulator *e, double *scale)
-{
-    const factor_program *g = e->g;
-    const wide *given = e->f->values;
-    const double limit = ldexp(1, most_scale_exponent(1));
-    double most = 0, least = INFINITY;
-    for (int64_t q = 0; q < g->entries; q++) {
-        const double size = (double)hypotl(creall(given[q]), cimagl(given[q]));
-        most = fmax(most, size);
-        least = size > 0 ? fmin(least, size) : least;
-    }
-    const double common = most > 0 ? scale_over_root(1, most, 0) : 1;
-    const int is_in_range =
-        most == 0 || (common * common * most <= limit && common * common * least >= 1 / limit);
-    for (int32_t k = 0; k < g->n; k++) {
-        const double size = fabs((double)creall(given[g->diagonal[k]]));
-        scale[k] = e->f->is_unscaled && is_in_range ? common
-                   : size > 0                       ? scale_over_root(1, size, 0)
-                                                    : 1;
-    }
-    ((emulator *)e)->outcome.is_equilibrated = !(e->f->is_unscaled && is_in_range);
-}
-
-/* Mixed precision: values scaled in double, shifted and rounded, their diagonal, scale factors. */
-static void scale_wide_values(emulator *e)
-{
-    const factor_program *g = e->g;
-    const wide *given = e->f->values;
-    double *scale = malloc(sizeof(double) * (size_t)(g->n + 1));
-    int32_t *at = calloc((size_t)(g->entries + 1), sizeof *at);
-    e->values = malloc(sizeof(scalar) * (size_t)(g->entries + 1));
-    e->diagonal = malloc(sizeof(real) * (size_t)(g->n + 1));
-    complain(e, !e->values || !e->diagonal || !scale || !at, "no memory");
-    if (!e->wrong)
-        choose_wide_scale(e, scale);
-    for (int32_t k = 0; k < g->n && !e->wrong; k++) {
-        const wide entry = given[g->diagonal[k]];
-        at[g->diagonal[k]] = k;
-        ((double *)e->f->scale)[e->f->row_of[k]] = scale[k];
-        e->diagonal[k] =
-            (real)(scale[k] * fabs((double)creall(entry)) * scale[k] * (1 + e->f->shift));
-        if (!(creall(entry) > 0) && k < e->outcome.nonpositive)
-            e->outcome.nonpositive = k;
-    }
-    for (int64_t q = 0; q < g->entries && !e->wrong; q++) {
-        const factor_source *from = g->source + q;
-        const wide entry = given[from->value >> 1] *
-                           (scale[at[from->column]] * scale[at[from->row]]) *
-                           (from->row == from->column ? 1 + e->f->shift : 1);
-        e->values[q] = scalar_mirror((scalar)entry, (int)(from->value & 1));
-    }
-    free(at);
-    free(scale);
 }
 
 /* ---- Pulls and entries ----------------------------------------------------------------------- */
@@ -771,40 +617,6 @@ static void run_blocks(emulator *e, random_stream *r)
     }
 }
 
-/* ---- D of L D L^T ---------------------------------------------------------------------------- */
-
-/* L with a unit diagonal, which is not written, and D; pivots are compared with what came into
- * their rows. */
-static void finish_signed(emulator *e)
-{
-    const factor_program *g = e->g;
-    scalar *panel = e->f->panel, *d = panel + g->panel_scalars;
-    double *sum = calloc((size_t)g->n + 1, sizeof *sum);
-    int64_t rows = 0;
-    complain(e, !sum, "no memory");
-    for (int32_t s = 0; s < g->nodes && !e->wrong; rows += g->front[s++].m)
-        for (int32_t j = 0; j < g->front[s].k; j++) {
-            const factor_front *f = g->front + s;
-            scalar *column = panel + f->panel + (int64_t)j * f->ld;
-            const real root = scalar_real(column[j]);
-            d[f->first + j] = sign_of(e, f->first + j) * root * root;
-            d[g->n + f->first + j] = 0;
-            for (int32_t i = j + 1; i < f->m; i++) {
-                const double size = (double)scalar_abs(column[i]);
-                sum[e->f->index[rows + i]] += size * size;
-                column[i] /= root;
-            }
-        }
-    for (int32_t k = 0; k < g->n && !e->wrong; k++) {
-        const double size = (double)scalar_abs(d[k]), magnitude = (double)e->diagonal[k] + sum[k];
-        if (!(size > 8 * (double)EPS * magnitude && magnitude < INFINITY))
-            e->outcome.failed = k < e->outcome.failed ? k : e->outcome.failed;
-        else
-            e->outcome.uncertain += size <= e->f->doubt_level * magnitude;
-    }
-    free(sum);
-}
-
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 const char *NAME(emulate_factorization)(const emulated_factorization *f)
@@ -823,7 +635,12 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
                                 watched_open(&e.inverse, NULL, g->inverses * T * T) ==
                             3;
     complain(&e, !is_open, "no memory");
-    (f->signs ? balance_values : f->is_mixed ? scale_wide_values : scale_values)(&e);
+    e.values = malloc(sizeof(scalar) * (size_t)(g->entries + 1));
+    e.diagonal = malloc(sizeof(real) * (size_t)(g->n + 1));
+    complain(&e,
+             !e.values || !e.diagonal ||
+                 !NAME(emulate_scaling)(f, e.values, e.diagonal, &e.outcome),
+             "no memory");
     if (f->by_levels) {
         e.level = malloc(sizeof(int32_t) * (size_t)(g->tasks + 1));
         complain(&e, !e.level, "no memory");
@@ -846,7 +663,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
         factor_columns_free(&m, &columns);
     }
     if (f->signs && !e.wrong)
-        finish_signed(&e);
+        complain(&e, !NAME(emulate_division)(f, e.diagonal, &e.outcome), "no memory");
     *f->outcome = e.outcome;
     watched_close(&e.panel, 0);
     watched_close(&e.arena, 1);
