@@ -23,6 +23,15 @@ __device__ __forceinline__ void wait_for_kernel_before()
     let_next_grid_begin();
 }
 
+/* At the end of a kernel that did not wait for the one before at its begin: it must not end before
+ * that one does, as what follows waits for this one alone.  One block stays, the others make room.
+ */
+__device__ __forceinline__ void stay_for_grid_before(bool stays)
+{
+    if (stays && blockIdx.x == 0)
+        wait_for_grid_before();
+}
+
 __device__ __forceinline__ uint64_t nanoseconds()
 {
     uint64_t now;

@@ -98,7 +98,7 @@ enum { PRODUCT_ITEM_ROWS = 4, PRODUCT_ITEM_COLUMNS = 2 }; /* most of an item */
 typedef enum invert_step {
     INVERT_WHOLE,     /* all of M and W of a group that invert_is_whole, and its growth; number: its
                          first strip */
-    INVERT_ROOT,      /* G and growths of a root that invert_is_small_root, from its l; number: its
+    INVERT_ROOT,      /* G and growths of a root that invert_is_pair_root, from its l; number: its
                          first strip */
     INVERT_GATHER,    /* l := [L_K; L_R], in the columns of a part of a strip, INVERT_STRIP_PARTS of
                          which make one: number is that of the part */
@@ -138,9 +138,10 @@ static inline int invert_is_whole(const tiled_group *g)
            g->k * SQUARE * g->tile_rows <= INVERT_WHOLE_SCALARS;
 }
 
-/* Whether all that follows l of a root is done by one task, in shared memory: limit of strips. */
+/* Whether a root with G has no more strips than a pair: one task makes G from l, in shared memory.
+ */
 enum { INVERT_ROOT_STRIPS = 2 };
-static inline int invert_is_small_root(const tiled_group *g)
+static inline int invert_is_pair_root(const tiled_group *g)
 {
     return g->root >= 0 && g->nb <= INVERT_ROOT_STRIPS;
 }

@@ -1,4 +1,5 @@
-/* gpu/invert/root.cuh: block scope: G of small roots, from their tiles of L, in shared memory
+/* gpu/invert/root.cuh: block scope: G of roots of up to a pair of strips, in shared
+ * memory, from their tiles of L
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * The root comes last, and everything waits for its G.  As tasks on tiles this would take five
@@ -13,8 +14,8 @@ template <typename T> struct root_room {
     static constexpr int PARTS = STRIP_THREADS / TILE;
     real_of<T> part[PARTS][TILE];
     real_of<T> sum[TILE];
-    real_of<T> turned[INVERT_ROOT_STRIPS][SQUARE + 2]; /* a strip's sums, zeros around */
-    pivot_row<T> pivot[TILE];                          /* rows of D^-1, not of Cholesky */
+    real_of<T> apart[INVERT_ROOT_STRIPS][SQUARE + 2]; /* sums strip by strip, zeros around */
+    pivot_row<T> pivot[TILE];                         /* rows of D^-1, not of Cholesky */
     double worst[TILE / 32];
 };
 template <typename T> constexpr int ROOT_BYTES = DIAGONAL_BYTES<T> + (int)sizeof(root_room<T>);
@@ -118,13 +119,13 @@ __device__ __forceinline__ void put_gram(const invert_arguments<T> &a, const til
         });
 }
 
-/* room.sum := |D| times it, zero in rows that are padded. */
+/* room.sum := |D| room.sum, zero in rows that are padded. */
 template <typename T, typename There, typename Position>
-__device__ __forceinline__ void turn_sums(const invert_arguments<T> &a, root_room<T> &room,
-                                          There &&is_there, Position &&position)
+__device__ __forceinline__ void scale_sums(const invert_arguments<T> &a, root_room<T> &room,
+                                           There &&is_there, Position &&position)
 {
     const int row = threadIdx.x;
-    real_of<T> *const y = room.turned[row / SQUARE % INVERT_ROOT_STRIPS] + row % SQUARE;
+    real_of<T> *const y = room.apart[row / SQUARE % INVERT_ROOT_STRIPS] + row % SQUARE;
     if (row < TILE) {
         if (row % SQUARE == 0)
             y[0] = y[SQUARE + 1] = 0;
@@ -135,7 +136,7 @@ __device__ __forceinline__ void turn_sums(const invert_arguments<T> &a, root_roo
         room.sum[row] = is_there(row) ? pivot_magnitude(a, position(row), y[0], y[1], y[2]) : 0;
 }
 
-/* G of a root whose first strip is s, which invert_is_small_root, and how much M and G have grown.
+/* G of a root whose first strip is s, which invert_is_pair_root, and how much M and G have grown.
  * Called, so that other tasks keep their registers. */
 template <typename T>
 static __device__ __noinline__ void invert_root(const invert_arguments<T> &a, int s, char *shared)
@@ -147,10 +148,10 @@ static __device__ __noinline__ void invert_root(const invert_arguments<T> &a, in
     T *const D = reinterpret_cast<T *>(shared), *const X = D + TILE_AREA<T>;
     root_room<T> &room = *reinterpret_cast<root_room<T> *>(X + TILE_AREA<T>);
     const auto is_there = [&](int q) { return q % SQUARE < width[q / SQUARE]; };
-    const auto position =
-        [&](int q) { /* of a padded row that is there */
-                     return a.column[g.column_start + q / SQUARE * width[0] + q % SQUARE];
-        };
+    /* of a padded row that is there */
+    const auto position = [&](int q) {
+        return a.column[g.column_start + q / SQUARE * width[0] + q % SQUARE];
+    };
     const auto lower = [&](const T *A, int row, int c) {
         return c <= row ? modulus(A[row + c * LD]) : 0;
     };
@@ -168,7 +169,7 @@ static __device__ __noinline__ void invert_root(const invert_arguments<T> &a, in
         return is_there(row) && is_there(c) ? modulus(X[row + c * LD]) : 0;
     });
     sum_rows(room, [&](int row, int c) { return lower(D, c, row) * room.sum[c]; });
-    turn_sums(a, room, is_there, position);
+    scale_sums(a, room, is_there, position);
     sum_rows(room, [&](int row, int c) { return lower(D, row, c) * room.sum[c]; });
     const double root_growth = worst_row(room);
     if (threadIdx.x > 0)

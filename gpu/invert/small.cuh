@@ -396,7 +396,7 @@ __device__ __forceinline__ void invert_small(const invert_arguments<T> &a, int n
 /* Small groups from `first` on, of at most 32 SHARE rows, one for each team, to each of which
  * `bytes` of shared memory belong.  ROOT: roots whose G is stored.  follows: what the kernel before
  * did is wanted here; otherwise that one lets the next one begin only when what both read is there,
- * and they run side by side.  One block stays until that one ends, the others make room. */
+ * and they run side by side. */
 template <typename T, int SHARE, bool ROOT, int WARPS>
 __global__ void __launch_bounds__(SMALL_THREADS, small_blocks_each(SHARE))
     invert_small_kernel(const __grid_constant__ invert_arguments<T> a, int32_t first, int32_t count,
@@ -411,8 +411,7 @@ __global__ void __launch_bounds__(SMALL_THREADS, small_blocks_each(SHARE))
     let_next_grid_begin();
     if (number < count)
         invert_small<SHARE, ROOT, WARPS>(a, first + number, shared + team * bytes);
-    if (!follows && blockIdx.x == 0) /* what follows this one follows that one too */
-        wait_for_grid_before();
+    stay_for_grid_before(!follows);
 }
 
 #endif

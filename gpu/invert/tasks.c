@@ -9,7 +9,7 @@
 #include "base/heap.h"
 
 /* Nanoseconds.  Estimated: a whole group, and each column of each of its tiles below each other;
- * all of a small root.
+ * G of a root of a pair of strips.
  * Measured on an H100: a task of each other kind but products; what a product takes beside its
  * sums, and a sum over a strip; what a factorization takes for a block of columns of a root. */
 enum {
@@ -301,7 +301,7 @@ static void add_whole(group_tasks *t)
     end_step(t, inverted, -1);
 }
 
-static void add_small_root(group_tasks *t)
+static void add_pair_root(group_tasks *t)
 {
     const int32_t gathered = add_gathers(t, 0);
     add_task(t, INVERT_ROOT, t->group[t->q].first_strip, ROOT_NS);
@@ -355,8 +355,8 @@ static void add_group(group_tasks *t)
     t->is_late = is_late(t->b, t->q);
     if (invert_is_whole(t->group + t->q))
         add_whole(t);
-    else if (invert_is_small_root(t->group + t->q))
-        add_small_root(t);
+    else if (invert_is_pair_root(t->group + t->q))
+        add_pair_root(t);
     else
         add_steps(t);
 }

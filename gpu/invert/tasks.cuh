@@ -14,7 +14,7 @@ template <typename T> struct task_shape {
     static constexpr int DIAGONAL = product::BARRIERS + DIAGONAL_BYTES<T>;
     static constexpr int BYTES = DIAGONAL > product::BYTES ? DIAGONAL : product::BYTES;
     static_assert(WHOLE_BYTES<T> <= BYTES - product::BARRIERS, "a whole group fits");
-    static_assert(ROOT_BYTES<T> <= BYTES - product::BARRIERS, "a small root fits");
+    static_assert(ROOT_BYTES<T> <= BYTES - product::BARRIERS, "a root of a pair of strips fits");
 };
 
 template <bool EARLY, typename T>
@@ -138,8 +138,7 @@ __global__ void __launch_bounds__(STRIP_THREADS, product_shape<T>::BLOCKS_EACH)
             progress_count(a.told + t.tells);
         }
     }
-    if (!follows && blockIdx.x == 0)
-        wait_for_grid_before();
+    stay_for_grid_before(!follows);
 }
 
 #endif

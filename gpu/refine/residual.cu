@@ -86,8 +86,7 @@ template <typename T> static __global__ void spread_kernel(spread_arguments<T> a
         }
         __syncthreads();
     }
-    if (!follows && blockIdx.x == 0) /* this kernel must not end before the one before it */
-        wait_for_grid_before();
+    stay_for_grid_before(!follows);
 }
 
 /* Places of the arrays, behind one another. */

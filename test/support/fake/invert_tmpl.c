@@ -556,14 +556,15 @@ static void run_strip(inverter *t, invert_step step, int32_t s)
     }
 }
 
-/* All that is behind the tiles of L of a small root, step by step. */
+/* What follows the tiles of L of a root of a pair of strips, step by step. */
 static void run_root(inverter *t, int32_t first)
 {
     static const invert_step behind[] = {INVERT_FINISH, INVERT_GROWTH, INVERT_ROOT_TRANSPOSED,
                                          INVERT_ROOT_GROWTH};
     const tiled_group *g = t->p->tiled + t->p->strip[first].group;
     const product_item all = {.to = g->nb};
-    complain(t, !invert_is_small_root(g) || first != g->first_strip, "a root is not a small one");
+    complain(t, !invert_is_pair_root(g) || first != g->first_strip,
+             "a root has more strips than a pair");
     run_strip(t, INVERT_DIAGONAL, first);
     for (int32_t i = 0; i < g->nb && !t->f->cholesky; i++)
         run_strip(t, INVERT_SCALE, first + i);
