@@ -16,16 +16,35 @@ struct gathered_outcome {
     int gave_up;                 /* a block waited too long, and all others have stopped waiting */
     unsigned long long smallest; /* bits of a positive double, which are in order; ... */
     unsigned long long most, least; /* ... of entries, see factor_range_kernel */
+    unsigned met; /* blocks that have come to where those of an equilibration wait for each other;
+                     of that, ... */
+    int changed;  /* ... the last sweep that has changed a scale factor */
 };
 
-/* The signs of the columns of a factor: none, for Cholesky, or a bit for each row of P A P^T. */
+/* The signs of the columns of a factor: none, for Cholesky, or a bit for each row of P A P^T.  With
+ * signs L gets a unit diagonal, which is not written, and D its pivots: by the task that stores a
+ * small front, of tiled ones behind all tasks, since those read what products want. */
 struct definite {
+    static constexpr bool HAS_SIGNS = false;
     __device__ __forceinline__ no_signs signs_at(int) const { return {}; }
 };
 struct quasi_definite {
+    static constexpr bool HAS_SIGNS = true;
     const uint32_t *sign_word;
+    double *sum;          /* of |L|^2, by rows: see quasi_arguments; where that of ... */
+    const uint32_t *slot; /* ... each row of each small front, counted as in factor_front.rows, is */
+    int64_t pivot;        /* scalars before the diagonal of D in the panels, ... */
+    int n;                /* ... which has n, and so has what is beside it */
     /* Of the rows from that one on. */
     __device__ __forceinline__ sign_table signs_at(int row) const { return {sign_word, row}; }
+    /* The pivot of a row of P A P^T, whose column was divided by that root. */
+    template <typename T>
+    __device__ __forceinline__ void put_pivot(T *panel, int row, real_of<T> root) const
+    {
+        T *const d = panel + pivot;
+        d[row] = from_real<T>(signs_at(row).at(0).flip(root * root, 0));
+        d[n + row] = T{};
+    }
 };
 
 /* The arrays of a program and what it works on, all on the device.  Nothing here is read through
@@ -55,6 +74,14 @@ template <typename T> struct common_arguments {
 };
 template <typename T, typename K = definite> struct factor_arguments : common_arguments<T>, K {
 };
+
+template <typename T> __device__ __forceinline__ double squared_size(T v)
+{
+    if constexpr (scalar<T>::is_complex)
+        return (double)v.re * (double)v.re + (double)v.im * (double)v.im;
+    else
+        return (double)v * (double)v;
+}
 
 /* A thread waits until a word is at least that; what was written before it was told is there for
  * all threads of the block, or the warp, behind their next barrier. */

@@ -16,6 +16,7 @@ static void find_levels(builder *b)
 {
     factor_program *g = b->program;
     int32_t begin = -1, level = 0; /* of the run at hand, -1: none */
+    int32_t leaves = 0;            /* that it begins with; -1: and others */
     double seconds = 0;
     for (int32_t q = 0; q < b->tree.fronts; q++) {
         const int32_t s = b->tree.visit[q];
@@ -25,9 +26,9 @@ static void find_levels(builder *b)
             begin = -1;
             b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 1 : -1);
         } else {
-            const double own = factor_small_seconds(b->program->front + s);
             const int is_next =
                 begin >= 0 && b->tree.visit[q - 1] == s - 1 && is_group(b, begin) == is_group(b, s);
+            double own = factor_small_seconds(f, leaves);
             const int32_t outside = is_next ? level_behind(b, s, begin) : 0;
             const int is_led_here = is_next && b->last_child[s] >= begin && b->last_child[s] < s;
             const double most = is_group(b, s) ? b->tuning.run_seconds
@@ -37,9 +38,11 @@ static void find_levels(builder *b)
                 (outside < level && !is_led_here) || is_tiny(b, begin) != is_tiny(b, s)) {
                 begin = s;
                 level = level_behind(b, s, s);
-                seconds = 0;
+                seconds = leaves = 0;
+                own = factor_small_seconds(f, leaves);
             }
             seconds += own;
+            leaves = leaves >= 0 && factor_is_leaf(f) ? leaves + 1 : -1;
             b->level[s] = level;
             b->run_end[begin] = s + 1;
         }
@@ -129,7 +132,7 @@ static void limit_runs(builder *b)
     double seconds = 0;
     for (int32_t s = 0; s < b->tree.fronts; s++)
         if (is_small(b, s))
-            seconds += factor_small_seconds(b->program->front + s);
+            seconds += factor_small_seconds(b->program->front + s, 1 /* a leaf: among others */);
     b->apart_seconds = b->run_seconds = b->tuning.run_part * seconds;
     if (b->run_seconds < b->tuning.run_seconds) {
         b->run_seconds = b->tuning.run_seconds;

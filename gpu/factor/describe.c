@@ -63,6 +63,7 @@ void builder_describe_fronts(builder *b)
                             .m = m,
                             .k = pivots(b, s),
                             .ld = is_small(b, s) ? m : (int32_t)round_up(m, 2),
+                            .rows = is_group(b, s) ? 0 : b->pattern->row_start[s],
                             .first = first_pivot(b, s),
                             .tiles = (int32_t)g->tiles,
                             .inverse = (int32_t)g->inverses};
@@ -162,18 +163,21 @@ static void count_entries(const builder *b, int32_t s)
             b->program->tile_end[place_entry(b, s, j, e, &to)]++;
 }
 
-/* Entries of a front to their places: of a small one as they come, of others tile by tile. */
+/* Entries of a front to their places: of a small one as they come, of a leaf by rows, of others
+ * tile by tile. */
 static void list_entries(const builder *b, int32_t s)
 {
     const factor_pattern *p = b->pattern;
     const factor_program *g = b->program;
     const factor_front *f = g->front + s;
+    const int is_leaf = factor_is_leaf(f);
     int64_t next = p->start[f->first];
     for (int32_t j = 0; j < f->k; j++)
         for (int64_t e = p->start[f->first + j]; e < p->start[f->first + j + 1]; e++) {
             factor_entry to;
-            const int64_t tile = place_entry(b, s, j, e, &to),
-                          at = tile < 0 ? next++ : b->cursor[tile]++;
+            const int64_t tile = place_entry(b, s, j, e, &to), at = tile >= 0 ? b->cursor[tile]++
+                                                                    : is_leaf ? next + to.row
+                                                                              : next++;
             g->entry[at] = to;
             g->source[at] = (factor_source){.value = b->given[e],
                                             .row = (uint32_t)g->diagonal[p->row[e]],

@@ -13,6 +13,13 @@ static double patience_of(const factorizer_arguments *given)
     return given->patience > 0 ? given->patience : 60;
 }
 
+static launch_shape shape_of(int64_t threads_wanted)
+{
+    constexpr int THREADS = 256, MOST_BLOCKS = 4096;
+    const int64_t blocks = (threads_wanted + THREADS - 1) / THREADS;
+    return {blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, THREADS};
+}
+
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
 extern "C" int64_t device_factorizer_bytes(const factor_program *g, const factor_pattern *p,
@@ -53,7 +60,7 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
     f->item_bytes = bytes.workspace;
     sign_tables signs(g, p);
     f->signs = signs.count;
-    if (f->signs.parts > 0 && !signs.fill(g, p))
+    if (f->signs.has_signs && !signs.fill(g, p))
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the signs of the factorization");
     TRY(device_buffer_reserve(&f->tables, bytes.tables, &f->allocations,
                               "the program of the factorization", why));
@@ -70,6 +77,13 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
         f->scale = there.values.scale;
         f->outcome = there.values.outcome;
         f->words = there.values.word;
+        if constexpr (std::is_same_v<decltype(one), decltype(given)>)
+            if (f->signs.has_signs) {
+                there.scaling.values = there.values;
+                if (u.error == cudaSuccess) /* read by all items */
+                    u.error = launch_kernel(name_rows_kernel<decltype(one)>, shape_of(g->n),
+                                            u.stream, there.scaling);
+            }
         return LIBSOLVER_OK;
     });
     return CUDA_STATUS(u.error == cudaSuccess ? cudaStreamSynchronize(u.stream) : u.error,
@@ -106,12 +120,11 @@ static factor_places<T, V> places_of(const device_factorizer *f, const factor_pr
     there.tasks.patience = (uint64_t)(1e9 * patience_of(given));
     there.tasks.trace = given->trace;
     if constexpr (std::is_same_v<T, V>)
-        if (f->signs.parts > 0) { /* pivots are judged at the end; as they are made, by their signs
+        if (f->signs.has_signs) { /* pivots are judged at the end; as they are made, by their signs
                                alone */
             there.tasks.refuse = there.tasks.doubt = 0;
-            there.quasi.values = there.values;
+            there.scaling.values = there.quasi.values = there.values;
             there.quasi.panel = there.tasks.panel;
-            there.quasi.pivot = there.tasks.panel + g->panel_scalars;
             there.quasi.least = 8 * eps;
             there.quasi.doubt = given->doubt_level;
         }
@@ -244,13 +257,6 @@ static void launch_all(branches *b, const factor_program *g, const factor_argume
         launch_overlapping(b, factor_kernel<T, K, MOST>, shape, a);
 }
 
-static launch_shape shape_of(int64_t threads_wanted)
-{
-    constexpr int THREADS = 256, MOST_BLOCKS = 4096;
-    const int64_t blocks = (threads_wanted + THREADS - 1) / THREADS;
-    return {blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, THREADS};
-}
-
 /* The values of A to where tasks read them. */
 template <typename T, typename V>
 static void launch_values(branches *b, const value_arguments<T, V> &a)
@@ -284,6 +290,15 @@ static factor_arguments<T, quasi_definite> with_signs(const factor_places<T> &th
     return tasks;
 }
 
+/* Blocks of an equilibration: no more than are resident together. */
+static int64_t equilibration_blocks(int64_t rows, int64_t entries, int64_t each, int multiprocessors)
+{
+    const int64_t most = entries > rows ? entries : rows,
+                  blocks = (most + each * EQUILIBRATION_THREADS - 1) /
+                           (each * EQUILIBRATION_THREADS);
+    return blocks < 1 ? 1 : blocks < multiprocessors ? blocks : multiprocessors;
+}
+
 template <typename T> static int64_t judge_blocks(const quasi_arguments<T> &a)
 {
     return a.long_rows + ((int64_t)a.values.n * ROW_LANES + JUDGE_THREADS - 1) / JUDGE_THREADS;
@@ -295,19 +310,16 @@ static void launch_quasi_definite(branches *b, const factor_program *g,
                                   const factor_places<T> &there, bool by_levels)
 {
     const quasi_arguments<T> &a = there.quasi;
-    const launch_shape rows = shape_of(g->n), entries = shape_of(g->entries);
-    launch_shape sweep = entries; /* blocks put their largest entries together: not too many */
-    if (sweep.blocks > 4 * b->multiprocessors)
-        sweep.blocks = 4 * b->multiprocessors;
+    launch_shape scaling = {equilibration_blocks(g->n, g->entries, 1, b->multiprocessors),
+                            EQUILIBRATION_THREADS};
+    scaling.together = true;
     if (a.values.is_unscaled)
-        launch_overlapping(b, factor_range_kernel<T, T>, entries, a.values);
-    launch_overlapping(b, quasi_kernel<QUASI_BEGIN, T>, rows, a);
-    for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
-        launch_overlapping(b, quasi_sweep_kernel<T>, sweep, a, q);
-    launch_overlapping(b, quasi_kernel<QUASI_VALUES, T>, entries, a);
+        launch_overlapping(b, factor_range_kernel<T, T>, shape_of(g->entries), a.values);
+    launch_overlapping(b, equilibrate_kernel<T>, scaling, there.scaling);
     launch_tasks(b, g, with_signs(there), by_levels);
-    launch_overlapping(b, quasi_kernel<QUASI_PANELS, T>, shape_of(32 * a.parts), a);
-    launch_overlapping(b, quasi_kernel<QUASI_JUDGE, T>, {judge_blocks(a), JUDGE_THREADS}, a);
+    if (a.parts > 0)
+        launch_overlapping(b, divide_panels_kernel<T>, shape_of(32 * a.parts), a);
+    launch_overlapping(b, judge_pivots_kernel<T>, {judge_blocks(a), JUDGE_THREADS}, a);
 }
 
 /* Nothing is known of the outcome, values that are new are taken, and others' words are cleared. */
@@ -337,7 +349,7 @@ static void launch_factorization(branches *b, const device_factorizer *f, const 
                        there.values.outcome, g->n, change, given->clear,
                        given->clear ? given->clear_words : 0);
     if constexpr (std::is_same_v<T, V>)
-        if (f->signs.parts > 0)
+        if (f->signs.has_signs)
             return launch_quasi_definite(b, g, there, given->by_levels);
     launch_values(b, there.values);
     launch_tasks(b, g, there.tasks, given->by_levels);
@@ -393,16 +405,14 @@ static libsolver_status launch_graph(device_factorizer *f, const factor_program 
                          "launching the factorization", why);
 }
 
-/* Levels fork and join streams, and fifteen launches take longer than a graph of them; three are at
- * work before the graph would be, and what follows them may begin before they end. */
+/* Levels fork and join streams, and are many launches; others are few, are at work before a graph of
+ * them would be, and what follows them may begin before they end. */
 extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *g,
                                                      const factorizer_arguments *given,
                                                      message *why)
 {
     const current_device here(f->device);
-    cudaStreamCaptureStatus captures = cudaStreamCaptureStatusNone;
-    cudaStreamIsCapturing((cudaStream_t)f->stream, &captures);
-    if (given->by_levels || (f->signs.parts > 0 && captures != cudaStreamCaptureStatusActive))
+    if (given->by_levels)
         return launch_graph(f, g, given, why);
     f->made_for = *given;
     return with_types(f->type, f->is_mixed, [&](auto one, auto value) {
@@ -488,11 +498,12 @@ template <typename T> struct item_launches {
     static constexpr int THREADS = 256, EACH = factor_shape<T>::BLOCKS_EACH;
     const factor_places<T> &there;
     item_places places;
-    int64_t room; /* blocks of the device */
+    int multiprocessors;
     void *stream;
     cudaError_t error = cudaSuccess;
 
     void check(cudaError_t e) { error = error == cudaSuccess ? e : error; }
+    int64_t room() const { return (int64_t)EACH * multiprocessors; } /* blocks of the device */
 
     /* Blocks for each item, where a thread has up to 16 of so many. */
     static int64_t parts(int64_t most)
@@ -512,7 +523,7 @@ template <typename T> struct item_launches {
         const int64_t tickets = (int64_t)a.tasks * places.items;
         if (tickets > 0)
             check(launch_kernel(factor_items_kernel<T, K, EACH>,
-                                {tickets < room ? tickets : room, CHOLESKY_THREADS, BYTES}, stream,
+                                {tickets < room() ? tickets : room(), CHOLESKY_THREADS, BYTES}, stream,
                                 a, places));
     }
     void launch_definite()
@@ -528,16 +539,23 @@ template <typename T> struct item_launches {
     void launch_quasi_definite()
     {
         const quasi_arguments<T> &a = there.quasi;
-        const int64_t rows = parts(a.values.n), entries = parts(a.values.entries);
+        const int64_t n = a.values.n, entries = a.values.entries,
+                      each = equilibration_blocks(n, entries, kept_entries<T>::MOST,
+                                                  multiprocessors),
+                      at_a_time = multiprocessors / each;
+        launch_shape scaling = {each * (places.items < at_a_time ? places.items : at_a_time),
+                                EQUILIBRATION_THREADS};
+        scaling.together = true;
         if (a.values.is_unscaled)
-            launch(factor_item_values_kernel<T, true>, entries, a.values);
-        launch(quasi_items_kernel<QUASI_BEGIN, T>, rows, a);
-        for (int q = 0; q <= EQUILIBRATION_SWEEPS; q++)
-            launch(quasi_sweep_items_kernel<T>, entries, a, q);
-        launch(quasi_items_kernel<QUASI_VALUES, T>, entries, a);
+            launch(factor_item_values_kernel<T, true>, parts(entries), a.values);
+        check(launch_kernel(equilibrate_items_kernel<T>, scaling, stream, there.scaling, places,
+                            (int)each));
         launch_tasks(with_signs(there));
-        launch(quasi_items_kernel<QUASI_PANELS, T>, parts(32 * a.parts), a);
-        launch(quasi_items_kernel<QUASI_JUDGE, T>, judge_blocks(a), a);
+        if (a.parts > 0)
+            launch(divide_item_panels_kernel<T>, parts(32 * a.parts), a);
+        check(launch_kernel(judge_item_pivots_kernel<T>,
+                            {places.items * judge_blocks(a), JUDGE_THREADS}, stream, a, places,
+                            (int)judge_blocks(a)));
     }
 };
 
@@ -547,14 +565,13 @@ static cudaError_t launch_items(device_factorizer *f, const factor_program *g,
 {
     constexpr int THREADS = item_launches<T>::THREADS;
     const factor_places<T> there = places_of<T>(f, g, given);
-    item_launches<T> all = {there, {}, 0, f->stream};
+    item_launches<T> all = {there, {}, 1, f->stream};
     item_places &p = all.places;
-    int multiprocessors = 1;
-    all.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, f->device));
-    all.room = (int64_t)item_launches<T>::EACH * multiprocessors;
+    all.check(
+        cudaDeviceGetAttribute(&all.multiprocessors, cudaDevAttrMultiProcessorCount, f->device));
     p.item = items->item;
     p.items = (int)items->items;
-    p.together = (int)(all.room * ITEMS_A_BLOCK);
+    p.together = (int)(all.room() * ITEMS_A_BLOCK);
     p.values = items->value_bytes;
     p.panel = items->panel_bytes;
     p.workspace = f->item_bytes;
@@ -564,7 +581,7 @@ static cudaError_t launch_items(device_factorizer *f, const factor_program *g,
         p.together = p.items;
     all.check(launch_kernel(factor_begin_items_kernel, {(p.items + THREADS - 1) / THREADS, THREADS},
                             f->stream, p, g->n));
-    if (f->signs.parts > 0)
+    if (f->signs.has_signs)
         all.launch_quasi_definite();
     else
         all.launch_definite();

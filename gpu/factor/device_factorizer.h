@@ -33,8 +33,9 @@ typedef struct factorizer_arguments {
 
 /* Of what a factorization with signs has beside the program. */
 typedef struct factor_sign_counts {
-    int64_t parts;     /* of panels; 0: Cholesky */
-    int64_t places;    /* rows of all parts */
+    int has_signs;     /* 0: Cholesky */
+    int64_t parts;     /* of the panels of tiled fronts */
+    int64_t places;    /* rows of small fronts and of all parts */
     int64_t long_rows; /* room for the rows of P A P^T that very many parts have */
 } factor_sign_counts;
 
@@ -65,8 +66,8 @@ typedef struct device_factorizer {
 libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *program,
                                         const factor_pattern *pattern, libsolver_type type,
                                         message *why);
-/* Puts all launches on the stream; with signs, or by levels, as one graph, which is made anew only
- * where an argument has changed.  A launch by levels cannot be captured.  program: the one that was
+/* Puts all launches on the stream; by levels as one graph, which is made anew only where an argument
+ * has changed.  A launch by levels cannot be captured.  program: the one that was
  * loaded last, of which only the levels and the kinds of tasks are read here. */
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *arguments, message *why);
@@ -91,7 +92,7 @@ typedef struct factorizer_items {
 libsolver_status device_factorizer_load_items(device_factorizer *f, const factor_program *program,
                                               const factor_pattern *pattern, libsolver_type type,
                                               int64_t count, message *why);
-/* Puts their factorizations on the stream, four launches for all of them, with signs 15. */
+/* Puts their factorizations on the stream, four launches for all of them, with signs six. */
 libsolver_status device_factorizer_launch_items(device_factorizer *f, const factor_program *program,
                                                 const factorizer_arguments *arguments,
                                                 const factorizer_items *items, message *why);

@@ -3,6 +3,7 @@
 #ifndef GPU_FACTOR_ITEMS_CUH
 #define GPU_FACTOR_ITEMS_CUH
 
+#include "gpu/factor/equilibrate.cuh"
 #include "gpu/factor/kernels.cuh"
 #include "gpu/factor/quasi_definite.cuh"
 
@@ -34,6 +35,8 @@ __device__ __forceinline__ void move_to_item(const factor_arguments<T, K> &first
     to->word = moved(first.word, bytes);
     to->outcome = p.outcome + item;
     to->panel = moved(first.panel, item * p.panel);
+    if constexpr (K::HAS_SIGNS)
+        to->sum = moved(first.sum, bytes);
 }
 
 /* Tickets go through the tasks in their order, each for `together` items, then to the next items:
@@ -112,40 +115,49 @@ template <typename T>
 __device__ __forceinline__ quasi_arguments<T> quasi_of_item(const quasi_arguments<T> &first,
                                                             const item_places &p, int64_t item)
 {
-    const int64_t bytes = item * p.workspace;
-    quasi_arguments<T> a = first; /* row_of_entry is there once */
+    quasi_arguments<T> a = first;
     a.values = values_of_item(first.values, p, item);
-    a.scale = moved(first.scale, bytes);
-    a.largest = moved(first.largest, bytes);
-    a.sum = moved(first.sum, bytes);
+    a.signs.sum = moved(first.signs.sum, item * p.workspace);
     a.panel = moved(first.panel, item * p.panel);
-    a.pivot = moved(first.pivot, item * p.panel);
     return a;
 }
 
-/* A step of all items but a sweep, `parts` blocks for each. */
-template <int STEP, typename T>
-static __global__ void __launch_bounds__(JUDGE_THREADS)
-    quasi_items_kernel(const __grid_constant__ quasi_arguments<T> first,
-                       const __grid_constant__ item_places p, int parts)
+/* Blocks that are all resident, `each` for an item at a time. */
+template <typename T>
+static __global__ void __launch_bounds__(EQUILIBRATION_THREADS)
+    equilibrate_items_kernel(const __grid_constant__ equilibration<T> first,
+                             const __grid_constant__ item_places p, int each)
 {
-    const int number = (int)(blockIdx.x / parts), part = (int)(blockIdx.x % parts);
-    if (STEP == QUASI_BEGIN && number == 0)
-        quasi_name_rows(first, (int64_t)part * blockDim.x + threadIdx.x,
-                        (int64_t)parts * blockDim.x);
-    quasi_step_of<STEP>(quasi_of_item(first, p, p.item[number]), part, parts);
+    __shared__ row_maxima<real_of<T>> maxima;
+    for (int q = (int)blockIdx.x / each; q < p.items; q += (int)gridDim.x / each) {
+        const int64_t item = p.item[q], bytes = item * p.workspace;
+        equilibration<T> a = first; /* row_of_entry is there once */
+        a.values = values_of_item(first.values, p, item);
+        a.scale = moved(first.scale, bytes);
+        a.largest = moved(first.largest, bytes);
+        equilibration_share<T> share(a, (int)blockIdx.x % each, each, maxima);
+        share.find_places();
+        share.run();
+    }
+}
+
+/* `each` blocks for an item, here and below. */
+template <typename T>
+static __global__ void __launch_bounds__(PANEL_THREADS)
+    divide_item_panels_kernel(const __grid_constant__ quasi_arguments<T> first,
+                              const __grid_constant__ item_places p, int each)
+{
+    divide_panels(quasi_of_item(first, p, p.item[blockIdx.x / each]),
+                  ((int64_t)(blockIdx.x % each) * blockDim.x + threadIdx.x) / 32,
+                  (int64_t)each * blockDim.x / 32);
 }
 
 template <typename T>
 static __global__ void __launch_bounds__(JUDGE_THREADS)
-    quasi_sweep_items_kernel(const __grid_constant__ quasi_arguments<T> first,
-                             const __grid_constant__ item_places p, int parts, int sweep)
+    judge_item_pivots_kernel(const __grid_constant__ quasi_arguments<T> first,
+                             const __grid_constant__ item_places p, int each)
 {
-    __shared__ row_maxima<real_of<T>> maxima;
-    const quasi_arguments<T> a = quasi_of_item(first, p, p.item[blockIdx.x / parts]);
-    const int64_t from = (int64_t)(blockIdx.x % parts) * blockDim.x + threadIdx.x;
-    maxima.begin();
-    quasi_sweep(a, sweep, quasi_entry(a, from), &maxima, from, (int64_t)parts * blockDim.x);
+    judge_pivots(quasi_of_item(first, p, p.item[blockIdx.x / each]), (int)blockIdx.x % each);
 }
 
 static __global__ void factor_begin_items_kernel(const __grid_constant__ item_places p, int n)

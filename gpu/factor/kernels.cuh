@@ -31,7 +31,7 @@ struct task_clock {
     }
 };
 
-/* A run of small fronts by each warp. */
+/* A run of tiny fronts by each warp. */
 template <typename T, typename K>
 __device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T, K> &a,
                                                     const factor_task &task, char *shared)
@@ -39,7 +39,10 @@ __device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T, K>
     const int warp = threadIdx.x / 32;
     if (warp < task.j) {
         const factor_range range = a.range[task.i + warp];
-        factorize_run<1>(a, range, {}, a.front_words + range.first,
+        if (range.leaves > 0)
+            factorize_leaves(a, range);
+        factorize_run<1>(a, {range.first + range.leaves, range.end, 0}, {},
+                         a.front_words + range.first,
                          shared + warp * small_front<T>::bytes(FACTOR_TINY_ROWS));
     }
 }
@@ -49,7 +52,8 @@ template <typename T, typename K>
 __device__ __forceinline__ void run_fronts_by_block(const factor_arguments<T, K> &a,
                                                     const factor_task &task, char *shared)
 {
-    factorize_run<8>(a, {task.i, task.j}, {task.from, task.to}, a.front_words + task.i, shared);
+    factorize_run<8>(a, {task.i, task.j, 0}, {task.from, task.to, 0}, a.front_words + task.i,
+                     shared);
 }
 
 template <typename T, typename K>
@@ -359,7 +363,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS, factor_shape<T>::BLOCKS_EACH
 __device__ __forceinline__ gathered_outcome begun_outcome(int n)
 {
     const unsigned long long infinite = (unsigned long long)__double_as_longlong(INFINITY);
-    return {n, 0, n, 0, 0, infinite, 0, infinite};
+    return {n, 0, n, 0, 0, infinite, 0, infinite, 0, 0};
 }
 
 #endif

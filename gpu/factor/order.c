@@ -26,12 +26,32 @@ enum {
     WAIT_NS = 1500        /* from the end of a task to the begin of one that waits for it */
 };
 
-double factor_small_seconds(const factor_front *f)
+double factor_small_seconds(const factor_front *f, int32_t leaves)
 {
+    enum { LANES = 32 };
     const int32_t m = f->m, k = f->k;
     if (k == 0) /* a group */
         return 4e-6 + CHILD_NS * 1e-9 * f->children;
+    if (factor_is_leaf(f) && leaves >= 0)
+        return (leaves % LANES == 0 ? 4e-6 : 0) + 1e-9 * m * m;
     return m <= FACTOR_TINY_ROWS ? 4e-6 + 0.2e-6 * k : 5e-6 + 0.15e-6 * k + 2e-10 * m * m;
+}
+
+int32_t factor_leaves(const factor_program *g, int32_t first, int32_t end)
+{
+    int32_t s = first;
+    while (s < end && factor_is_leaf(g->front + s))
+        s++;
+    return s - first;
+}
+
+double factor_run_seconds(const factor_program *g, int32_t first, int32_t end)
+{
+    const int32_t leaves = factor_leaves(g, first, end);
+    double seconds = 0;
+    for (int32_t s = first; s < end; s++)
+        seconds += factor_small_seconds(g->front + s, s - first < leaves ? s - first : -1);
+    return seconds;
 }
 
 typedef struct scheduler {
@@ -140,26 +160,18 @@ static libsolver_status list_edges(memory *m, scheduler *s)
 
 /* ---- Times ----------------------------------------------------------------------------------- */
 
-static double run_seconds(const factor_program *g, int32_t first, int32_t end)
-{
-    double seconds = 0;
-    for (int32_t s = first; s < end; s++)
-        seconds += factor_small_seconds(g->front + s);
-    return seconds;
-}
-
 static int64_t task_ns(const factor_program *g, const factor_task *t)
 {
     double longest = 0;
     switch ((factor_kind)t->kind) {
     case FACTOR_TINY:
         for (int32_t q = t->i; q < t->i + t->j; q++) {
-            const double seconds = run_seconds(g, g->range[q].first, g->range[q].end);
+            const double seconds = factor_run_seconds(g, g->range[q].first, g->range[q].end);
             longest = seconds > longest ? seconds : longest;
         }
         return (int64_t)(1e9 * longest);
     case FACTOR_SMALL:
-        return (int64_t)(1e9 * run_seconds(g, t->i, t->j));
+        return (int64_t)(1e9 * factor_run_seconds(g, t->i, t->j));
     case FACTOR_ASSEMBLE:
         return ASSEMBLE_NS;
     case FACTOR_PIVOT:

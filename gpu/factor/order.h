@@ -6,8 +6,12 @@
 #include "gpu/factor/build.h"
 #include "libsolver_types.h"
 
-/* Predicted seconds of a front in shared memory, by a warp or a block. */
-double factor_small_seconds(const factor_front *front);
+/* Predicted seconds of a front in shared memory, by a warp or a block, in a run behind so many
+ * leaves, -1: and others; of a run. */
+double factor_small_seconds(const factor_front *front, int32_t leaves);
+double factor_run_seconds(const factor_program *program, int32_t first, int32_t end);
+/* How many of fronts [first, end) are leaves, before one that is not. */
+int32_t factor_leaves(const factor_program *program, int32_t first, int32_t end);
 
 /* Puts tasks, which are level by level, in the order in which a schedule of them begins them, and
  * lists them by levels (by_level).  The schedule is one for tuning->blocks blocks, by predicted

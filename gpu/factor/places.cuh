@@ -6,6 +6,7 @@
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
 #include "gpu/factor/device_factorizer.h"
+#include "gpu/factor/equilibrate.cuh"
 #include "gpu/factor/quasi_definite.cuh"
 #include <new>
 
@@ -20,16 +21,25 @@ struct sign_tables {
 
     static int64_t words(int32_t n) { return (int64_t)n / 32 + 4; }
 
-    /* Calls visit(part, rows) for each. */
-    template <typename F> static void each_part(const factor_program *g, F &&visit)
+    /* Calls visit(place, front, row, rows) for what has its sums in places one behind the other:
+     * each small front, then each part of the others, for which `of_part` is called before. */
+    template <typename P, typename F>
+    static void each_of_sums(const factor_program *g, P &&of_part, F &&visit)
     {
         int64_t place = 0;
         for (int32_t s = 0; s < g->nodes; s++) {
             const factor_front &f = g->front[s];
-            for (int32_t c = 0; c < f.k; c += PART_COLUMNS)
+            if (!factor_is_tiled(g, s))
+                visit(f.rows, s, 0, f.m);
+            place = f.rows + f.m;
+        }
+        for (int32_t s = 0; s < g->nodes; s++) {
+            const factor_front &f = g->front[s];
+            for (int32_t c = 0; c < f.k && factor_is_tiled(g, s); c += PART_COLUMNS)
                 for (int32_t i = c; i < f.m; i += PART_ROWS) {
                     const int32_t rows = f.m - i < PART_ROWS ? f.m - i : PART_ROWS;
-                    visit(panel_part{place, s, i, c}, rows);
+                    of_part(panel_part{place, s, i, c});
+                    visit(place, s, i, rows);
                     place += rows;
                 }
         }
@@ -39,10 +49,12 @@ struct sign_tables {
     {
         if (!p->signs)
             return;
-        each_part(g, [&](const panel_part &, int32_t rows) {
-            count.parts++;
-            count.places += rows;
-        });
+        count.has_signs = 1;
+        each_of_sums(
+            g, [&](const panel_part &) { count.parts++; },
+            [&](int64_t place, int32_t, int32_t, int32_t rows) {
+                count.places = count.places < place + rows ? place + rows : count.places;
+            });
         count.long_rows = count.places / LONG_ROW < g->n ? count.places / LONG_ROW : g->n;
     }
     explicit sign_tables(const factor_sign_counts &count) : count(count) {}
@@ -62,27 +74,28 @@ struct sign_tables {
         const int32_t n = g->n;
         part = new (std::nothrow) panel_part[(size_t)count.parts];
         word = new (std::nothrow) uint32_t[(size_t)words(n)]();
-        slot = new (std::nothrow) uint32_t[(size_t)count.places];
+        slot = new (std::nothrow) uint32_t[(size_t)count.places]();
         row_sums = new (std::nothrow) int64_t[(size_t)n + 2]();
         long_row = new (std::nothrow) int32_t[(size_t)count.long_rows];
         if (!part || !word || !slot || !row_sums || !long_row)
             return false;
-        const auto row_of = [&](const panel_part &v, int32_t i) {
-            return p->index[p->row_start[v.front] + v.row + i];
-        };
         /* row_sums[k + 2]: how many there are; then [k + 1]: where the next one of row k goes */
         int64_t q = 0;
-        each_part(g, [&](const panel_part &v, int32_t rows) {
-            part[q++] = v;
-            for (int32_t i = 0; i < rows; i++)
-                row_sums[row_of(v, i) + 2]++;
-        });
+        each_of_sums(
+            g, [&](const panel_part &own) { part[q++] = own; },
+            [&](int64_t, int32_t s, int32_t row, int32_t rows) {
+                for (int32_t i = row; i < row + rows; i++)
+                    row_sums[p->index[p->row_start[s] + i] + 2]++;
+            });
         for (int32_t k = 1; k <= n; k++)
             row_sums[k + 1] += row_sums[k];
-        each_part(g, [&](const panel_part &v, int32_t rows) {
-            for (int32_t i = 0; i < rows; i++)
-                slot[v.place + i] = (uint32_t)row_sums[row_of(v, i) + 1]++;
-        });
+        each_of_sums(
+            g, [](const panel_part &) {},
+            [&](int64_t place, int32_t s, int32_t row, int32_t rows) {
+                for (int32_t i = 0; i < rows; i++)
+                    slot[place + i] =
+                        (uint32_t)row_sums[p->index[p->row_start[s] + row + i] + 1]++;
+            });
         int64_t found = 0;
         for (int32_t k = 0; k < n; k++) {
             word[k / 32] |= (uint32_t)(p->signs[k] < 0) << k % 32;
@@ -99,7 +112,8 @@ struct sign_tables {
 template <typename T, typename V = T> struct factor_places {
     factor_arguments<T> tasks = {};
     value_arguments<T, V> values = {};
-    quasi_arguments<T> quasi = {};
+    quasi_arguments<T> quasi = {}; /* and below: with signs */
+    equilibration<T> scaling = {};
 
     /* p: arrays are NULL where nothing is copied */
     void put_tables(uploader *u, const factor_program *g, const factor_pattern &p,
@@ -119,16 +133,18 @@ template <typename T, typename V = T> struct factor_places {
         values.diagonal_at = u->put(g->diagonal, g->n);
         values.row_of = u->put(p.row_of, g->n);
         tasks.position = u->put(g->position, g->positions);
-        if (!signs.count.parts)
+        if (!signs.count.has_signs)
             return;
         quasi.front = tasks.front;
         quasi.part = u->put(signs.part, signs.count.parts);
         quasi.parts = signs.count.parts;
-        quasi.slot = u->put(signs.slot, signs.count.places);
+        quasi.signs.slot = u->put(signs.slot, signs.count.places);
         quasi.row_sums = u->put(signs.row_sums, (int64_t)g->n + 1);
         quasi.long_row = u->put(signs.long_row, signs.count.long_rows);
         quasi.long_rows = (int)signs.count.long_rows;
         quasi.signs.sign_word = u->put(signs.word, sign_tables::words(g->n));
+        quasi.signs.pivot = g->panel_scalars;
+        quasi.signs.n = g->n;
     }
     int64_t place_workspace(char *base, const factor_program *g, const factor_sign_counts &signs)
     {
@@ -152,12 +168,12 @@ template <typename T, typename V = T> struct factor_places {
         tasks.outcome = values.outcome;
         values.entries = g->entries;
         values.n = g->n;
-        if (signs.parts > 0) {
+        if (signs.has_signs) {
             using R = real_of<T>;
-            quasi.row_of_entry = reinterpret_cast<int32_t *>(part(g->entries, sizeof(int32_t)));
-            quasi.scale = reinterpret_cast<R *>(part(2 * (int64_t)g->n, sizeof(R)));
-            quasi.largest = reinterpret_cast<R *>(part(3 * (int64_t)g->n, sizeof(R)));
-            quasi.sum = reinterpret_cast<double *>(part(signs.places, sizeof(double)));
+            scaling.row_of_entry = reinterpret_cast<int32_t *>(part(g->entries, sizeof(int32_t)));
+            scaling.scale = reinterpret_cast<R *>(part(2 * (int64_t)g->n, sizeof(R)));
+            scaling.largest = reinterpret_cast<R *>(part(3 * (int64_t)g->n, sizeof(R)));
+            quasi.signs.sum = reinterpret_cast<double *>(part(signs.places, sizeof(double)));
         }
         return all.bytes;
     }

@@ -52,6 +52,7 @@ typedef struct factor_front {
     int64_t panel;           /* scalars before its panel, m x k by columns; even */
     int64_t block;           /* scalars before its contribution block in the arena */
     int64_t entry;           /* of a small front: its first entry of A */
+    int64_t rows;            /* of the fronts before it; of one of the pattern */
     int32_t m, k, ld;        /* ld: of the panel; of a tiled front it is even, so that two rows of
                                 eight bytes each can be copied at a time */
     int32_t first;           /* row of P A P^T of the first pivot */
@@ -85,13 +86,13 @@ typedef struct factor_entry {
     uint16_t row, column;
 } factor_entry;
 
-/* Fronts [first, end). */
+/* Fronts [first, end), the first of which are leaves: see factor_is_leaf. */
 typedef struct factor_range {
-    int32_t first, end;
+    int32_t first, end, leaves;
 } factor_range;
 
 typedef enum factor_kind {
-    FACTOR_TINY,     /* ranges [i, i + j) of fronts, a warp for each */
+    FACTOR_TINY,     /* ranges [i, i + j) of fronts, a warp for each, a lane for each leaf */
     FACTOR_SMALL,    /* fronts [i, j), one after the other; [from, to): children of the first */
     FACTOR_ASSEMBLE, /* tile (i, j) of the panel, j > 0, := A and what the children have */
     FACTOR_PIVOT,    /* diagonal block i: first, if i > 0, what FACTOR_ROWS does to tile (i, i-1);
@@ -162,6 +163,17 @@ FACTOR_INLINE int factor_is_tall(const factor_task *t)
 FACTOR_INLINE int factor_is_contribution(const factor_task *t)
 {
     return t->kind == FACTOR_CONTRIBUTION || t->kind == FACTOR_TALL_CONTRIBUTION;
+}
+/* Whether front s is in tiles. */
+FACTOR_INLINE int factor_is_tiled(const factor_program *g, int32_t s)
+{
+    return (s + 1 < g->fronts ? g->front[s + 1].tiles : g->tiles) > g->front[s].tiles;
+}
+/* A front of one column to which A has all entries, which are in the order of its rows: a thread
+ * can have it.  Wide trees have very many, children of one front. */
+FACTOR_INLINE int factor_is_leaf(const factor_front *f)
+{
+    return f->k == 1 && f->children == 0 && f->entries == f->m && f->m <= FACTOR_TINY_ROWS;
 }
 /* The kind of what a task does to each of its tiles. */
 FACTOR_INLINE factor_kind factor_kind_of(const factor_task *t)

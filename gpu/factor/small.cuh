@@ -85,7 +85,7 @@ assemble_small(const factor_arguments<T, K> &a, const factor_front &f,
     }
     team::sync();
     behind();
-    for (int q = rank; q < f.k; q += team::THREADS)
+    for (int q = rank; q < f.k && !K::HAS_SIGNS; q += team::THREADS)
         copy_entry(small_front<T>::starts(shared, f.m) + q, a.diagonal + f.first + q, true);
 #pragma unroll 4
     for (int q = rank; q < ld * columns; q += team::THREADS)
@@ -106,6 +106,49 @@ assemble_small(const factor_arguments<T, K> &a, const factor_front &f,
     }
 }
 
+/* What a factorized front has with signs beside its panel: reciprocals of roots of pivots, with a
+ * barrier of the team; and, asked for before, D and the sums of its rows. */
+template <int WARPS, typename T, typename K> struct signed_front {
+    real_of<T> *reciprocal; /* k, in shared memory */
+    uint32_t slot;          /* of the sum of a thread's row */
+
+    __device__ __forceinline__ signed_front(const factor_arguments<T, K> &a, const factor_front &f,
+                                            char *shared)
+        : reciprocal(small_front<T>::starts(shared, f.m))
+    {
+        const int rank = front_team<WARPS>::rank();
+        if constexpr (K::HAS_SIGNS) {
+            slot = rank < f.m && f.k > 0 ? a.slot[f.rows + rank] : 0;
+            if (rank < f.k)
+                reciprocal[rank] = 1 / real_part(small_front<T>::entries(
+                                           shared)[rank * (padded_rows<T>(f.m) + 1)]);
+            front_team<WARPS>::sync();
+        }
+    }
+    /* An entry of L below the diagonal. */
+    __device__ __forceinline__ T divided(T v, int column) const
+    {
+        return K::HAS_SIGNS ? times_real(v, reciprocal[column]) : v;
+    }
+    __device__ __forceinline__ void put(const factor_arguments<T, K> &a, const factor_front &f,
+                                        char *shared) const
+    {
+        if constexpr (K::HAS_SIGNS) {
+            const int rank = front_team<WARPS>::rank(), ld = padded_rows<T>(f.m);
+            const T *const row = small_front<T>::entries(shared) + rank;
+            double sum = 0;
+            if (rank >= f.m || f.k == 0)
+                return;
+#pragma unroll 4
+            for (int j = 0; j < min(rank, f.k); j++)
+                sum += squared_size(row[j * ld]);
+            a.sum[slot] = sum;
+            if (rank < f.k)
+                a.put_pivot(a.panel, f.first + rank, real_part(row[rank * ld]));
+        }
+    }
+};
+
 /* The factorized front to the panel and the arena, and what its pivots were. */
 template <int WARPS, typename T, typename K>
 __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, const factor_front &f,
@@ -117,6 +160,7 @@ __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, con
               rank = team::rank();
     const T *const F = small_front<T>::entries(shared);
     T *panel = a.panel + f.panel, *block = a.arena + f.block - k;
+    const signed_front<WARPS, T, K> by_signs(a, f, shared);
 #pragma unroll 1
     for (int i = lane; i - lane < m; i += 32)
 #pragma unroll 1
@@ -130,9 +174,11 @@ __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, con
             for (int q = 0; q < TOGETHER; q++) {
                 const int j = j0 + q * WARPS;
                 if (i < m && j <= i)
-                    (j < k ? panel + j * m : block + (j - k) * r)[i] = v[q];
+                    (j < k ? panel + j * m : block + (j - k) * r)[i] =
+                        j < k && j < i ? by_signs.divided(v[q], j) : v[q];
             }
         }
+    by_signs.put(a, f, shared);
     if constexpr (WARPS == 1) {
         copies_wait<0>();
         __syncwarp();
@@ -140,7 +186,8 @@ __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, con
     if (32 * team::warp() < k) {
         const int own = min(rank, k - 1);
         judge_pivot<T>(rank < k, small_front<T>::pivots(shared, m)[own],
-                       small_front<T>::starts(shared, m)[own], f.first + rank, rule_of(a));
+                       K::HAS_SIGNS ? 0 : small_front<T>::starts(shared, m)[own], f.first + rank,
+                       rule_of(a));
     }
 }
 
@@ -159,6 +206,79 @@ factorize_small(const factor_arguments<T, K> &a, const factor_front &f,
     store_small<WARPS>(a, f, shared);
 }
 
+/* The leaves that a range of a warp begins with, each a lane's. */
+template <typename T, typename K>
+__device__ __forceinline__ void factorize_leaves(const factor_arguments<T, K> &a,
+                                                 const factor_range &range)
+{
+    using R = real_of<T>;
+    constexpr int AHEAD = 4; /* entries on their way at a time */
+    const int lane = threadIdx.x % 32, end = range.first + range.leaves;
+#pragma unroll 1
+    for (int first = range.first; first < end; first += 32) {
+        const bool is_own = first + lane < end;
+        const factor_front f = a.front[min(first + lane, end - 1)];
+        const int m = f.m, r = m - 1;
+        const T *const value = a.value + f.entry;
+        T *const panel = a.panel + f.panel, *const block = a.arena + f.block;
+        const auto sign = a.signs_at(f.first).at(0);
+        const T top = value[0];
+        const R pivot = sign.flip(real_part(top), 0);
+        const R start = K::HAS_SIGNS ? 0 : a.diagonal[f.first];
+        const T times = from_real<T>(sign.flip(reciprocal_root(pivot), 0));
+        const R root = real_part(multiply(top, times)), reciprocal = 1 / root;
+        /* entries [i, i + AHEAD) of the column below the pivot, as far as there are */
+        const auto load = [&](int i, T(&x)[AHEAD]) {
+#pragma unroll
+            for (int q = 0; q < AHEAD; q++)
+                x[q] = i + q < m ? value[i + q] : T{};
+#pragma unroll
+            for (int q = 0; q < AHEAD; q++)
+                x[q] = multiply(x[q], times);
+        };
+        if (is_own)
+            panel[0] = from_real<T>(root);
+        if constexpr (K::HAS_SIGNS)
+            if (is_own) {
+                a.sum[a.slot[f.rows]] = 0;
+                a.put_pivot(a.panel, f.first, root);
+            }
+#pragma unroll 1
+        for (int i = 1; is_own && i < m; i += AHEAD) {
+            T x[AHEAD];
+            load(i, x);
+#pragma unroll
+            for (int q = 0; q < AHEAD; q++)
+                if (i + q < m)
+                    panel[i + q] = K::HAS_SIGNS ? times_real(x[q], reciprocal) : x[q];
+            if constexpr (K::HAS_SIGNS) {
+                uint32_t slot[AHEAD];
+#pragma unroll
+                for (int q = 0; q < AHEAD; q++)
+                    slot[q] = i + q < m ? a.slot[f.rows + i + q] : 0;
+#pragma unroll
+                for (int q = 0; q < AHEAD; q++)
+                    if (i + q < m)
+                        a.sum[slot[q]] = squared_size(x[q]);
+            }
+        }
+#pragma unroll 1
+        for (int j = 1; is_own && j < m; j++) {
+            const T turned = conjugate_if(sign.flip(multiply(value[j], times), 0), true);
+#pragma unroll 1
+            for (int i = j; i < m; i += AHEAD) {
+                T x[AHEAD];
+                load(i, x);
+#pragma unroll
+                for (int q = 0; q < AHEAD; q++)
+                    if (i + q < m)
+                        block[i + q - 1 + (j - 1) * r] = -multiply(x[q], turned);
+            }
+        }
+        judge_pivot<T>(is_own, pivot, start, f.first, rule_of(a));
+    }
+}
+
 /* The record of front s to shared memory, asynchronously. */
 template <typename T, typename K>
 __device__ __forceinline__ void copy_record(const factor_arguments<T, K> &a, int s,
@@ -171,9 +291,9 @@ __device__ __forceinline__ void copy_record(const factor_arguments<T, K> &a, int
     copies_commit();
 }
 
-/* Fronts of a run, one after the other; the next one's record comes while one is worked on, its
- * begin while it is stored.  children: of the first, if they are known.  word: to be told at the
- * end. */
+/* Fronts of a run, which may have none, one after the other; the next one's record comes while one
+ * is worked on, its begin while it is stored.  children: of the first, if they are known.  word: to
+ * be told at the end. */
 template <int WARPS, typename T, typename K>
 __device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, factor_range run,
                                               factor_range children, int word, char *shared)
@@ -189,10 +309,12 @@ __device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, f
         if (WARPS == 1 || s > run.first)
             begin.load_child(a, f.child, f.child + f.children);
     };
-    copy_record(a, run.first, record + run.first % 2, team::rank());
-    if (WARPS > 1)
-        begin.load_child(a, children.first, children.end);
-    have(run.first);
+    if (WARPS > 1 || run.first < run.end) {
+        copy_record(a, run.first, record + run.first % 2, team::rank());
+        if (WARPS > 1)
+            begin.load_child(a, children.first, children.end);
+        have(run.first);
+    }
 #pragma unroll 1
     for (int s = run.first; s < run.end; s++) {
         const front_begin<WARPS, T> now = begin;
