@@ -168,7 +168,8 @@ typedef struct libsolver_task {
  * (double complex: 80), are factorized whole, a run of them in a task.  Larger ones are cut into
  * square tiles of up to 64 rows: entries and what the children have are assembled; diagonal blocks
  * are factorized and inverted; rows below one become rows of L; products of columns of L are
- * subtracted from the columns behind them, and from what the parent gets. */
+ * subtracted from the columns behind them, and from what the parent gets; with expected signs rows
+ * of L are divided by pivots at the end. */
 typedef enum libsolver_factor_task_kind {
     LIBSOLVER_FACTOR_TASK_TINY = 0,
     LIBSOLVER_FACTOR_TASK_SMALL = 1,
@@ -176,7 +177,8 @@ typedef enum libsolver_factor_task_kind {
     LIBSOLVER_FACTOR_TASK_PIVOT = 3,
     LIBSOLVER_FACTOR_TASK_ROWS = 4,
     LIBSOLVER_FACTOR_TASK_UPDATE = 5,
-    LIBSOLVER_FACTOR_TASK_CONTRIBUTION = 6
+    LIBSOLVER_FACTOR_TASK_CONTRIBUTION = 6,
+    LIBSOLVER_FACTOR_TASK_DIVIDE = 7
 } libsolver_factor_task_kind;
 
 /* What it did in a traced factorization; see libsolver_refactorize_traced. */

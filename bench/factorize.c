@@ -125,6 +125,7 @@ static void launch(const void *job_)
     job *j = (job *)job_;
     message why = {0};
     must(device_factorizer_launch(&j->f, &j->program, &j->places, &why) == LIBSOLVER_OK, why.text);
+    must(device_factorizer_judge(&j->f, &j->program, &why) == LIBSOLVER_OK, why.text);
 }
 
 /* Largest difference to the CPU's panels. */
@@ -441,7 +442,7 @@ static void measure(const char *name, const factor_tuning *tuning, int traced, i
     factorize_on_cpu(&j, name);
     prepare(&j, tuning);
     launch(&j);
-    must(device_factorizer_finish(&j.f, &outcome, &why) == LIBSOLVER_OK, why.text);
+    must(device_factorizer_finish(&j.f, &j.program, &outcome, &why) == LIBSOLVER_OK, why.text);
     const double error = error_of(&j), us = factorization_time(&j), again = error_of(&j),
                  flops = j.factor->analysis->forest.factor_flops;
     printf(

@@ -5,8 +5,8 @@
 #include "room.h"
 #include <math.h>
 
-static const char *const kinds[FACTOR_KINDS] = {"tiny", "small",  "assemble",    "pivot",
-                                                "rows", "update", "contribution"};
+static const char *const kinds[FACTOR_KINDS] = {"tiny", "small",  "assemble",     "pivot",
+                                                "rows", "update", "contribution", "divide"};
 
 const char *factor_profile_kind(libsolver_factor_task_kind kind)
 {

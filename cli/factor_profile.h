@@ -9,7 +9,7 @@
 #include "profile_facts.h"
 #include "timeline.h"
 
-enum { FACTOR_KINDS = LIBSOLVER_FACTOR_TASK_CONTRIBUTION + 1 };
+enum { FACTOR_KINDS = LIBSOLVER_FACTOR_TASK_DIVIDE + 1 };
 
 /* Of some tasks. */
 typedef struct factor_sum {

@@ -3,11 +3,12 @@
 #include "svg.h"
 
 static const char *const colours[SVG_PAINTS] = {"#56b4e9", "#e69f00", "#009e73", "#d55e00",
-                                                "#cc79a7", "#0072b2", "#f0e442"};
+                                                "#cc79a7", "#0072b2", "#f0e442", "#a6761d"};
 
 /* Strokes in a tile of 6 by 6; the first colour has none. */
 static const char *const hatchings[SVG_PAINTS] = {
-    "", "M0 6L6 0", "M0 0L6 6", "M0 3H6", "M3 0V6", "M0 0L6 6M0 6L6 0", "M0 3H6M3 0V6"};
+    "",       "M0 6L6 0",         "M0 0L6 6",     "M0 3H6",
+    "M3 0V6", "M0 0L6 6M0 6L6 0", "M0 3H6M3 0V6", "M0 6L6 0M0 3H6"};
 
 static void write_styles(output *o)
 {

@@ -13,7 +13,7 @@
 enum {
     SVG_NEUTRAL = -1, /* a grey beside which all others stand out */
     SVG_FIRST = 0,    /* SVG_FIRST + k, k < SVG_PAINTS: the k-th colour with its hatching */
-    SVG_PAINTS = 7
+    SVG_PAINTS = 8
 };
 
 /* What lines are drawn with. */

@@ -23,7 +23,7 @@ struct gathered_outcome {
 
 /* The signs of the columns of a factor: none, for Cholesky, or a bit for each row of P A P^T.  With
  * signs L gets a unit diagonal, which is not written, and D its pivots: by the task that stores a
- * small front, of tiled ones behind all tasks, since those read what products want. */
+ * small front, of tiled ones by FACTOR_DIVIDE, as products want what there was before. */
 struct definite {
     static constexpr bool HAS_SIGNS = false;
     __device__ __forceinline__ no_signs signs_at(int) const { return {}; }
@@ -32,7 +32,7 @@ struct quasi_definite {
     static constexpr bool HAS_SIGNS = true;
     const uint32_t *sign_word;
     double *sum;          /* of |L|^2, by rows: see quasi_arguments; where that of ... */
-    const uint32_t *slot; /* ... each row of each small front, counted as in factor_front.rows, is */
+    const uint32_t *slot; /* ... each row of each front, counted as in factor_front.rows, is */
     int64_t pivot;        /* scalars before the diagonal of D in the panels, ... */
     int n;                /* ... which has n, and so has what is beside it */
     /* Of the rows from that one on. */

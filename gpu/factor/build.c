@@ -21,10 +21,12 @@ static void find_levels(builder *b)
     for (int32_t q = 0; q < b->tree.fronts; q++) {
         const int32_t s = b->tree.visit[q];
         const factor_front *f = g->front + s;
+        int32_t last = 0;
         b->run_end[s] = 0;
         if (!is_small(b, s)) {
             begin = -1;
             b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 1 : -1);
+            last += g->has_signs; /* what divides it */
         } else {
             const int is_next =
                 begin >= 0 && b->tree.visit[q - 1] == s - 1 && is_group(b, begin) == is_group(b, s);
@@ -46,8 +48,9 @@ static void find_levels(builder *b)
             b->level[s] = level;
             b->run_end[begin] = s + 1;
         }
-        if (b->level[s] >= g->levels)
-            g->levels = b->level[s] + 1;
+        last += b->level[s];
+        if (last >= g->levels)
+            g->levels = last + 1;
     }
 }
 
@@ -192,6 +195,7 @@ libsolver_status factor_program_build(environment *env, const factor_pattern *pa
     memset(program, 0, sizeof *program);
     program->n = pattern->n;
     program->nodes = pattern->nodes;
+    program->has_signs = pattern->signs != NULL;
     builder b = {
         .m = m, .pattern = pattern, .program = program, .tuning = tuning ? *tuning : tuned};
     if (b.tuning.small_rows > factor_small_rows(type))

@@ -8,17 +8,22 @@
  * exchange. What several warps do alike costs nothing, as they would wait: a front has rows for at
  * most four.
  *
- * signs: see signs.cuh; a pivot is then that of the column times its sign. */
+ * signs: see signs.cuh; a pivot is then that of the column times its sign, and reciprocals of roots
+ * of pivots are kept. */
 #ifndef GPU_FACTOR_BY_ROWS_CUH
 #define GPU_FACTOR_BY_ROWS_CUH
 
 #include "dense/cuda/device/cholesky.cuh"
 
+template <typename R> struct column_pivot {
+    R pivot, reciprocal_root;
+};
+
 /* Column j of the block and of a thread's own row x, from D and own: the products of the columns
  * before it are taken from it, then it is divided by the root of its pivot, which is returned.
  * Column by column from the left, so that few of them are in registers at a time. */
 template <typename T, typename S>
-__device__ __forceinline__ real_of<T>
+__device__ __forceinline__ column_pivot<real_of<T>>
 eliminate_column(T (&a)[CHOLESKY_STEP][CHOLESKY_STEP], T (&x)[CHOLESKY_STEP], const T *D,
                  const T *own, int ld, int width, int j, S signs)
 {
@@ -37,19 +42,21 @@ eliminate_column(T (&a)[CHOLESKY_STEP][CHOLESKY_STEP], T (&x)[CHOLESKY_STEP], co
         x[j] = multiply_add(x[j], -signs.flip(x[d], d), turned);
     }
     const R pivot = signs.flip(real_part(a[j][j]), j);
-    const T r = from_real<T>(signs.flip(reciprocal_root(pivot), j));
+    const R reciprocal = reciprocal_root(pivot);
+    const T r = from_real<T>(signs.flip(reciprocal, j));
 #pragma unroll
     for (int i = j + 1; i < N; i++)
         a[i][j] = multiply(a[i][j], r);
     x[j] = multiply(x[j], r);
-    return pivot;
+    return {pivot, reciprocal};
 }
 
 /* Columns [p, p + width) of the front, width <= 8, from row p on.  pivot(j): what column p + j was
- * divided by the root of.  One barrier, none at the end. */
+ * divided by the root of; reciprocal(j): that of this root, with signs.  One barrier, none at the
+ * end. */
 template <int WARPS, typename T, typename S>
 __device__ __forceinline__ void cholesky_panel(T *F, int ld, int m, int p, int width,
-                                               real_of<T> *pivot, S signs)
+                                               real_of<T> *pivot, real_of<T> *reciprocal, S signs)
 {
     using team = front_team<WARPS>;
     using R = real_of<T>;
@@ -60,10 +67,10 @@ __device__ __forceinline__ void cholesky_panel(T *F, int ld, int m, int p, int w
     T x[N];
     if (works) {
         T a[N][N];
-        R mine = 0;
+        column_pivot<R> mine = {};
         const auto eliminate = [&](int j) {
-            const R pivot_j = eliminate_column(a, x, D, own, ld, width, j, signs);
-            mine = rank == j ? pivot_j : mine;
+            const column_pivot<R> own_j = eliminate_column(a, x, D, own, ld, width, j, signs);
+            mine = rank == j ? own_j : mine;
         };
 #pragma unroll
         for (int j = 0; j < N / 2; j++)
@@ -72,8 +79,11 @@ __device__ __forceinline__ void cholesky_panel(T *F, int ld, int m, int p, int w
 #pragma unroll
             for (int j = N / 2; j < N; j++)
                 eliminate(j);
-        if (rank < width)
-            pivot[rank] = mine;
+        if (rank < width) {
+            pivot[rank] = mine.pivot;
+            if (S::ANY)
+                reciprocal[rank] = mine.reciprocal_root;
+        }
     }
     team::sync(); /* the block is overwritten, row by row */
     if (works)
@@ -146,19 +156,19 @@ __device__ __forceinline__ void subtract_panel(T *F, int ld, int m, int p, int w
 
 /* Cholesky of the first k columns of the m x m front at F, lower triangle; the rest becomes what is
  * left of it.  m <= 112, by a warp 32.  F has room for m rounded up to 16 rows and to 8 columns,
- * all of which hold numbers; its upper triangle is overwritten.  pivot: k rounded up to 8, for
- * judge_pivot.  All in shared memory.  All threads of the team call; F is visible to them; ends
- * with a barrier of the team. */
+ * all of which hold numbers; its upper triangle is overwritten.  pivot, reciprocal: k rounded up to
+ * 8, see cholesky_panel.  All in shared memory.  All threads of the team call; F is visible to
+ * them; ends with a barrier of the team. */
 template <int WARPS, typename T, typename S = no_signs>
 __device__ __forceinline__ void cholesky_by_rows(T *F, int ld, int m, int k, real_of<T> *pivot,
-                                                 S signs = {})
+                                                 real_of<T> *reciprocal, S signs)
 {
     using team = front_team<WARPS>;
 #pragma unroll 1
     for (int p = 0; p < k; p += CHOLESKY_STEP) {
         const int width = min(CHOLESKY_STEP, k - p);
         const auto own = signs.at(p).first(width);
-        cholesky_panel<WARPS>(F, ld, m, p, width, pivot + p, own);
+        cholesky_panel<WARPS>(F, ld, m, p, width, pivot + p, reciprocal + p, own);
         team::sync();
         subtract_panel<WARPS>(F, ld, m, p, width, own);
         team::sync();

@@ -37,6 +37,9 @@ static column_words words_of(const void *user, int32_t node, int32_t column)
     const int32_t b = column / FACTOR_TILE;
     if (c->run[node] >= 0)
         return (column_words){(int32_t)c->program->tiles + c->run[node], 1, 1};
+    if (c->program->has_signs)
+        return (column_words){(int32_t)c->program->tiles + node, 1,
+                              factor_contributions(f) + (uint32_t)factor_row_blocks(f)};
     return (column_words){factor_tile_word(f, b, b), factor_row_blocks(f) - b, FACTOR_STORED};
 }
 

@@ -125,6 +125,9 @@ static factor_places<T, V> places_of(const device_factorizer *f, const factor_pr
             there.tasks.refuse = there.tasks.doubt = 0;
             there.scaling.values = there.quasi.values = there.values;
             there.quasi.panel = there.tasks.panel;
+            there.quasi.ended =
+                there.tasks.word && g->tasks > 0 ? there.tasks.word + g->words - 1 : nullptr;
+            there.quasi.patience = there.tasks.patience;
             there.quasi.least = 8 * eps;
             there.quasi.doubt = given->doubt_level;
         }
@@ -291,11 +294,12 @@ static factor_arguments<T, quasi_definite> with_signs(const factor_places<T> &th
 }
 
 /* Blocks of an equilibration: no more than are resident together. */
-static int64_t equilibration_blocks(int64_t rows, int64_t entries, int64_t each, int multiprocessors)
+static int64_t equilibration_blocks(int64_t rows, int64_t entries, int64_t each,
+                                    int multiprocessors)
 {
     const int64_t most = entries > rows ? entries : rows,
-                  blocks = (most + each * EQUILIBRATION_THREADS - 1) /
-                           (each * EQUILIBRATION_THREADS);
+                  blocks =
+                      (most + each * EQUILIBRATION_THREADS - 1) / (each * EQUILIBRATION_THREADS);
     return blocks < 1 ? 1 : blocks < multiprocessors ? blocks : multiprocessors;
 }
 
@@ -304,22 +308,18 @@ template <typename T> static int64_t judge_blocks(const quasi_arguments<T> &a)
     return a.long_rows + ((int64_t)a.values.n * ROW_LANES + JUDGE_THREADS - 1) / JUDGE_THREADS;
 }
 
-/* With signs: scaling before the tasks, D behind them. */
+/* With signs. */
 template <typename T>
 static void launch_quasi_definite(branches *b, const factor_program *g,
                                   const factor_places<T> &there, bool by_levels)
 {
-    const quasi_arguments<T> &a = there.quasi;
     launch_shape scaling = {equilibration_blocks(g->n, g->entries, 1, b->multiprocessors),
                             EQUILIBRATION_THREADS};
     scaling.together = true;
-    if (a.values.is_unscaled)
-        launch_overlapping(b, factor_range_kernel<T, T>, shape_of(g->entries), a.values);
+    if (there.values.is_unscaled)
+        launch_overlapping(b, factor_range_kernel<T, T>, shape_of(g->entries), there.values);
     launch_overlapping(b, equilibrate_kernel<T>, scaling, there.scaling);
     launch_tasks(b, g, with_signs(there), by_levels);
-    if (a.parts > 0)
-        launch_overlapping(b, divide_panels_kernel<T>, shape_of(32 * a.parts), a);
-    launch_overlapping(b, judge_pivots_kernel<T>, {judge_blocks(a), JUDGE_THREADS}, a);
 }
 
 /* Nothing is known of the outcome, values that are new are taken, and others' words are cleared. */
@@ -405,13 +405,14 @@ static libsolver_status launch_graph(device_factorizer *f, const factor_program 
                          "launching the factorization", why);
 }
 
-/* Levels fork and join streams, and are many launches; others are few, are at work before a graph of
- * them would be, and what follows them may begin before they end. */
+/* Levels fork and join streams, and are many launches; others are few, are at work before a graph
+ * of them would be, and what follows them may begin before they end. */
 extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *g,
                                                      const factorizer_arguments *given,
                                                      message *why)
 {
     const current_device here(f->device);
+    f->is_judged = 0;
     if (given->by_levels)
         return launch_graph(f, g, given, why);
     f->made_for = *given;
@@ -420,6 +421,25 @@ extern "C" libsolver_status device_factorizer_launch(device_factorizer *f, const
         launch_factorization<decltype(one), decltype(value)>(&b, f, g, given);
         return LAUNCH_STATUS(b.error, "launching the factorization", why);
     });
+}
+
+extern "C" libsolver_status device_factorizer_judge(device_factorizer *f, const factor_program *g,
+                                                    message *why)
+{
+    const current_device here(f->device);
+    f->is_judged = 1;
+    return f->signs.has_signs
+               ? with_type(f->type,
+                           [&](auto one) {
+                               using T = decltype(one);
+                               const quasi_arguments<T> a = places_of<T>(f, g, &f->made_for).quasi;
+                               launch_shape shape = {judge_blocks(a), JUDGE_THREADS};
+                               shape.overlaps = true;
+                               return LAUNCH_STATUS(launch_kernel(judge_pivots_kernel<T>, shape,
+                                                                  f->stream, a),
+                                                    "launching the look at pivots", why);
+                           })
+               : LIBSOLVER_OK;
 }
 
 extern "C" libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *g,
@@ -465,10 +485,12 @@ static cholesky_outcome outcome_from(const gathered_outcome &o)
     return outcome;
 }
 
-extern "C" libsolver_status device_factorizer_finish(device_factorizer *f,
+extern "C" libsolver_status device_factorizer_finish(device_factorizer *f, const factor_program *g,
                                                      cholesky_outcome *outcome, message *why)
 {
     const current_device here(f->device);
+    if (!f->is_judged)
+        TRY(device_factorizer_judge(f, g, why));
     gathered_outcome o;
     cudaError_t error =
         cudaMemcpyAsync(&o, f->outcome, sizeof o, cudaMemcpyDeviceToHost, (cudaStream_t)f->stream);
@@ -523,8 +545,8 @@ template <typename T> struct item_launches {
         const int64_t tickets = (int64_t)a.tasks * places.items;
         if (tickets > 0)
             check(launch_kernel(factor_items_kernel<T, K, EACH>,
-                                {tickets < room() ? tickets : room(), CHOLESKY_THREADS, BYTES}, stream,
-                                a, places));
+                                {tickets < room() ? tickets : room(), CHOLESKY_THREADS, BYTES},
+                                stream, a, places));
     }
     void launch_definite()
     {
@@ -540,8 +562,8 @@ template <typename T> struct item_launches {
     {
         const quasi_arguments<T> &a = there.quasi;
         const int64_t n = a.values.n, entries = a.values.entries,
-                      each = equilibration_blocks(n, entries, kept_entries<T>::MOST,
-                                                  multiprocessors),
+                      each =
+                          equilibration_blocks(n, entries, kept_entries<T>::MOST, multiprocessors),
                       at_a_time = multiprocessors / each;
         launch_shape scaling = {each * (places.items < at_a_time ? places.items : at_a_time),
                                 EQUILIBRATION_THREADS};
@@ -551,8 +573,6 @@ template <typename T> struct item_launches {
         check(launch_kernel(equilibrate_items_kernel<T>, scaling, stream, there.scaling, places,
                             (int)each));
         launch_tasks(with_signs(there));
-        if (a.parts > 0)
-            launch(divide_item_panels_kernel<T>, parts(32 * a.parts), a);
         check(launch_kernel(judge_item_pivots_kernel<T>,
                             {places.items * judge_blocks(a), JUDGE_THREADS}, stream, a, places,
                             (int)judge_blocks(a)));

@@ -34,9 +34,8 @@ typedef struct factorizer_arguments {
 /* Of what a factorization with signs has beside the program. */
 typedef struct factor_sign_counts {
     int has_signs;     /* 0: Cholesky */
-    int64_t parts;     /* of the panels of tiled fronts */
-    int64_t places;    /* rows of small fronts and of all parts */
-    int64_t long_rows; /* room for the rows of P A P^T that very many parts have */
+    int64_t rows;      /* of all fronts of the pattern */
+    int64_t long_rows; /* room for the rows of P A P^T that very many fronts have */
 } factor_sign_counts;
 
 /* Zeroed but for device, stream and is_mixed.  Buffers are used again by the next program. */
@@ -56,6 +55,7 @@ typedef struct device_factorizer {
     void *graph;           /* NULL, or of all launches, made for ... */
     factorizer_arguments graph_for; /* ... these */
     factorizer_arguments made_for;  /* of the last launch */
+    int is_judged;                  /* that one is */
     int64_t allocations;            /* of buffers, so far */
 } device_factorizer;
 
@@ -66,19 +66,23 @@ typedef struct device_factorizer {
 libsolver_status device_factorizer_load(device_factorizer *f, const factor_program *program,
                                         const factor_pattern *pattern, libsolver_type type,
                                         message *why);
-/* Puts all launches on the stream; by levels as one graph, which is made anew only where an argument
- * has changed.  A launch by levels cannot be captured.  program: the one that was
- * loaded last, of which only the levels and the kinds of tasks are read here. */
+/* Puts the launches on the stream, with signs but for _judge; by levels as one graph, which is made
+ * anew only where an argument has changed.  A launch by levels cannot be captured.  program: the
+ * one that was loaded last, of which only the levels and the kinds of tasks are read here. */
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *arguments, message *why);
+/* With signs: compares pivots with their rows, for the outcome.  Behind _launch: others may put on
+ * the stream between what wants columns alone; _finish sees to it where nobody has. */
+libsolver_status device_factorizer_judge(device_factorizer *f, const factor_program *program,
+                                         message *why);
 /* The same with the times of all tasks, on the host: for each when it began and ended, by the
  * device's clock in ns.  Waits, though _finish is still to be called. */
 libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *program,
                                          const factorizer_arguments *arguments, uint64_t *times,
                                          message *why);
 /* Waits for the end of that. */
-libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,
-                                          message *why);
+libsolver_status device_factorizer_finish(device_factorizer *f, const factor_program *program,
+                                          cholesky_outcome *outcome, message *why);
 /* Many factorizations by one program, each with a workspace of its own; values and panels of item i
  * lie i times so many bytes behind those of item 0. */
 typedef struct factorizer_items {
@@ -92,7 +96,7 @@ typedef struct factorizer_items {
 libsolver_status device_factorizer_load_items(device_factorizer *f, const factor_program *program,
                                               const factor_pattern *pattern, libsolver_type type,
                                               int64_t count, message *why);
-/* Puts their factorizations on the stream, four launches for all of them, with signs six. */
+/* Puts their factorizations on the stream, four launches for all of them, with signs five. */
 libsolver_status device_factorizer_launch_items(device_factorizer *f, const factor_program *program,
                                                 const factorizer_arguments *arguments,
                                                 const factorizer_items *items, message *why);

@@ -52,10 +52,14 @@ template <typename R> struct row_maxima {
     }
     __device__ __forceinline__ void raise(R *all, int i, R v)
     {
-        const int at = i % PLACES, owner = atomicCAS(row + at, -1, i);
-        if (owner == -1 || owner == i)
-            raise_to(largest + at, v);
-        else
+        const int at = i % PLACES;
+        int owner = *(volatile int *)(row + at);
+        if (owner == -1)
+            owner = atomicCAS(row + at, -1, i);
+        if (owner == -1 || owner == i) {
+            if (!(*(volatile R *)(largest + at) >= v)) /* atomics on one word wait for each other */
+                raise_to(largest + at, v);
+        } else
             raise_to(all + i, v);
     }
     /* Behind a barrier; nothing is left. */
@@ -95,9 +99,8 @@ template <typename T> struct equilibration_share {
 
     __device__ __forceinline__ equilibration_share(const equilibration<T> &a, int number,
                                                    int blocks, row_maxima<R> &maxima)
-        : a(a), blocks((unsigned)blocks),
-          first((int64_t)number * blockDim.x + threadIdx.x), step((int64_t)blocks * blockDim.x),
-          maxima(maxima)
+        : a(a), blocks((unsigned)blocks), first((int64_t)number * blockDim.x + threadIdx.x),
+          step((int64_t)blocks * blockDim.x), maxima(maxima)
     {
     }
     __device__ __forceinline__ bool has(int64_t e) const { return e < a.values.entries; }
@@ -162,15 +165,15 @@ template <typename T> struct equilibration_share {
     __device__ __forceinline__ bool sweep(int q, bool equilibrates)
     {
         const int64_t n = a.values.n;
-        const R *const before = a.scale + (q + 1) % 2 * n, *const seen = a.largest + (q + 2) % 3 * n;
+        const R *const before = a.scale + (q + 1) % 2 * n, *const seen =
+                                                               a.largest + (q + 2) % 3 * n;
         R *const largest = a.largest + q % 3 * n;
         const auto scale_of = [&](int64_t k) -> R {
             if (q == 0)
                 return 1;
             const R most = seen[k];
-            return equilibrates && most > 0
-                       ? (R)scale_over_root(before[k], most, sizeof(R) == 4)
-                       : before[k];
+            return equilibrates && most > 0 ? (R)scale_over_root(before[k], most, sizeof(R) == 4)
+                                            : before[k];
         };
         bool changed = false;
         each_entry([&](int64_t, const placed_entry<T> &v) {

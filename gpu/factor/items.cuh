@@ -141,17 +141,7 @@ static __global__ void __launch_bounds__(EQUILIBRATION_THREADS)
     }
 }
 
-/* `each` blocks for an item, here and below. */
-template <typename T>
-static __global__ void __launch_bounds__(PANEL_THREADS)
-    divide_item_panels_kernel(const __grid_constant__ quasi_arguments<T> first,
-                              const __grid_constant__ item_places p, int each)
-{
-    divide_panels(quasi_of_item(first, p, p.item[blockIdx.x / each]),
-                  ((int64_t)(blockIdx.x % each) * blockDim.x + threadIdx.x) / 32,
-                  (int64_t)each * blockDim.x / 32);
-}
-
+/* `each` blocks for an item. */
 template <typename T>
 static __global__ void __launch_bounds__(JUDGE_THREADS)
     judge_item_pivots_kernel(const __grid_constant__ quasi_arguments<T> first,

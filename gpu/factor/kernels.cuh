@@ -39,10 +39,10 @@ __device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T, K>
     const int warp = threadIdx.x / 32;
     if (warp < task.j) {
         const factor_range range = a.range[task.i + warp];
-        if (range.leaves > 0)
-            factorize_leaves(a, range);
-        factorize_run<1>(a, {range.first + range.leaves, range.end, 0}, {},
-                         a.front_words + range.first,
+        const int behind = range.first + range.leaves;
+        for (int s = range.first; s < behind; s += 32)
+            factorize_leaves(a, s, min(s + 32, behind));
+        factorize_run<1>(a, {behind, range.end, 0}, {}, a.front_words + range.first,
                          shared + warp * small_front<T>::bytes(FACTOR_TINY_ROWS));
     }
 }
@@ -85,6 +85,9 @@ __device__ __forceinline__ void run_tile(const factor_arguments<T, K> &a, const 
         break;
     case FACTOR_CONTRIBUTION:
         form_contribution(a, task, tile[0]);
+        break;
+    case FACTOR_DIVIDE:
+        divide_rows(a, task, tile[0]);
         break;
     }
 }

@@ -23,17 +23,17 @@ enum {
     PANEL_NS = 2600,
     TALL_PANEL_NS = 4600, /* of 128 x 64 */
     CHILD_NS = 250,       /* of a group: its block, added */
-    WAIT_NS = 1500        /* from the end of a task to the begin of one that waits for it */
+    DIVIDE_NS = 4000,
+    WAIT_NS = 1500 /* from the end of a task to the begin of one that waits for it */
 };
 
 double factor_small_seconds(const factor_front *f, int32_t leaves)
 {
-    enum { LANES = 32 };
     const int32_t m = f->m, k = f->k;
     if (k == 0) /* a group */
         return 4e-6 + CHILD_NS * 1e-9 * f->children;
     if (factor_is_leaf(f) && leaves >= 0)
-        return (leaves % LANES == 0 ? 4e-6 : 0) + 1e-9 * m * m;
+        return (leaves == 0 ? 4e-6 : 0) + 0.8e-6;
     return m <= FACTOR_TINY_ROWS ? 4e-6 + 0.2e-6 * k : 5e-6 + 0.15e-6 * k + 2e-10 * m * m;
 }
 
@@ -82,9 +82,14 @@ static void add_edge(scheduler *s, int32_t from, int32_t to)
         s->next_start[from + 1]++;
 }
 
+/* Behind the children of a front; behind its contribution block, with signs. */
 static int32_t gate_of(const scheduler *s, int32_t front)
 {
     return s->tasks + front;
+}
+static int32_t end_of(const scheduler *s, int32_t front)
+{
+    return s->tasks + s->program->fronts + front;
 }
 
 /* Fronts [first, end) of a run, task t. */
@@ -110,6 +115,8 @@ static void add_tile_edges(scheduler *s, int32_t t)
     }
     if (factor_is_gated(task))
         add_edge(s, gate_of(s, task->front), t);
+    if (factor_waits_for_block(f, task))
+        add_edge(s, end_of(s, task->front), t);
     for (int32_t q = 0; q < 2; q++) {
         const factor_wait w = factor_tell_of(f, task, q);
         if (w.word >= 0)
@@ -117,6 +124,8 @@ static void add_tile_edges(scheduler *s, int32_t t)
     }
     if (factor_is_contribution(task) && s->above[task->front] >= 0)
         add_edge(s, t, gate_of(s, s->above[task->front]));
+    if (factor_is_contribution(task) && s->program->has_signs)
+        add_edge(s, t, end_of(s, task->front));
 }
 
 /* Tasks are level by level, so that what a word is waited for was raised last by the task that is
@@ -182,6 +191,8 @@ static int64_t task_ns(const factor_program *g, const factor_task *t)
         return UPDATE_NS + (int64_t)PANEL_NS * (t->to - t->from);
     case FACTOR_CONTRIBUTION:
         return CONTRIBUTION_NS + (int64_t)PANEL_NS * t->to;
+    case FACTOR_DIVIDE:
+        return DIVIDE_NS;
     case FACTOR_TALL_UPDATE:
         return 2 * UPDATE_NS + (int64_t)TALL_PANEL_NS * (t->to - t->from);
     case FACTOR_TALL_CONTRIBUTION:
@@ -329,7 +340,8 @@ libsolver_status factor_order_tasks(memory *m, const int32_t *above, const facto
     scheduler s = {.above = above,
                    .program = program,
                    .tasks = (int32_t)program->tasks,
-                   .steps = (int32_t)program->tasks + program->fronts};
+                   .steps =
+                       (int32_t)program->tasks + (program->has_signs ? 2 : 1) * program->fronts};
     const libsolver_status status = order_tasks(m, &s, tuning, program);
     memory_free(m, s.raised);
     memory_free(m, s.next);

@@ -12,7 +12,6 @@
 
 /* What a factorization with signs has beside the program, in host memory: see quasi_arguments. */
 struct sign_tables {
-    panel_part *part = nullptr;
     uint32_t *word = nullptr; /* a bit for each row */
     uint32_t *slot = nullptr;
     int64_t *row_sums = nullptr;
@@ -21,46 +20,18 @@ struct sign_tables {
 
     static int64_t words(int32_t n) { return (int64_t)n / 32 + 4; }
 
-    /* Calls visit(place, front, row, rows) for what has its sums in places one behind the other:
-     * each small front, then each part of the others, for which `of_part` is called before. */
-    template <typename P, typename F>
-    static void each_of_sums(const factor_program *g, P &&of_part, F &&visit)
-    {
-        int64_t place = 0;
-        for (int32_t s = 0; s < g->nodes; s++) {
-            const factor_front &f = g->front[s];
-            if (!factor_is_tiled(g, s))
-                visit(f.rows, s, 0, f.m);
-            place = f.rows + f.m;
-        }
-        for (int32_t s = 0; s < g->nodes; s++) {
-            const factor_front &f = g->front[s];
-            for (int32_t c = 0; c < f.k && factor_is_tiled(g, s); c += PART_COLUMNS)
-                for (int32_t i = c; i < f.m; i += PART_ROWS) {
-                    const int32_t rows = f.m - i < PART_ROWS ? f.m - i : PART_ROWS;
-                    of_part(panel_part{place, s, i, c});
-                    visit(place, s, i, rows);
-                    place += rows;
-                }
-        }
-    }
     /* Counts alone. */
     sign_tables(const factor_program *g, const factor_pattern *p)
     {
         if (!p->signs)
             return;
         count.has_signs = 1;
-        each_of_sums(
-            g, [&](const panel_part &) { count.parts++; },
-            [&](int64_t place, int32_t, int32_t, int32_t rows) {
-                count.places = count.places < place + rows ? place + rows : count.places;
-            });
-        count.long_rows = count.places / LONG_ROW < g->n ? count.places / LONG_ROW : g->n;
+        count.rows = p->row_start[g->nodes];
+        count.long_rows = count.rows / LONG_ROW < g->n ? count.rows / LONG_ROW : g->n;
     }
     explicit sign_tables(const factor_sign_counts &count) : count(count) {}
     ~sign_tables()
     {
-        delete[] part;
         delete[] word;
         delete[] slot;
         delete[] row_sums;
@@ -72,30 +43,19 @@ struct sign_tables {
     bool fill(const factor_program *g, const factor_pattern *p)
     {
         const int32_t n = g->n;
-        part = new (std::nothrow) panel_part[(size_t)count.parts];
         word = new (std::nothrow) uint32_t[(size_t)words(n)]();
-        slot = new (std::nothrow) uint32_t[(size_t)count.places]();
+        slot = new (std::nothrow) uint32_t[(size_t)count.rows];
         row_sums = new (std::nothrow) int64_t[(size_t)n + 2]();
         long_row = new (std::nothrow) int32_t[(size_t)count.long_rows];
-        if (!part || !word || !slot || !row_sums || !long_row)
+        if (!word || !slot || !row_sums || !long_row)
             return false;
         /* row_sums[k + 2]: how many there are; then [k + 1]: where the next one of row k goes */
-        int64_t q = 0;
-        each_of_sums(
-            g, [&](const panel_part &own) { part[q++] = own; },
-            [&](int64_t, int32_t s, int32_t row, int32_t rows) {
-                for (int32_t i = row; i < row + rows; i++)
-                    row_sums[p->index[p->row_start[s] + i] + 2]++;
-            });
+        for (int64_t q = 0; q < count.rows; q++)
+            row_sums[p->index[q] + 2]++;
         for (int32_t k = 1; k <= n; k++)
             row_sums[k + 1] += row_sums[k];
-        each_of_sums(
-            g, [](const panel_part &) {},
-            [&](int64_t place, int32_t s, int32_t row, int32_t rows) {
-                for (int32_t i = 0; i < rows; i++)
-                    slot[place + i] =
-                        (uint32_t)row_sums[p->index[p->row_start[s] + row + i] + 1]++;
-            });
+        for (int64_t q = 0; q < count.rows; q++)
+            slot[q] = (uint32_t)row_sums[p->index[q] + 1]++;
         int64_t found = 0;
         for (int32_t k = 0; k < n; k++) {
             word[k / 32] |= (uint32_t)(p->signs[k] < 0) << k % 32;
@@ -135,10 +95,7 @@ template <typename T, typename V = T> struct factor_places {
         tasks.position = u->put(g->position, g->positions);
         if (!signs.count.has_signs)
             return;
-        quasi.front = tasks.front;
-        quasi.part = u->put(signs.part, signs.count.parts);
-        quasi.parts = signs.count.parts;
-        quasi.signs.slot = u->put(signs.slot, signs.count.places);
+        quasi.signs.slot = u->put(signs.slot, signs.count.rows);
         quasi.row_sums = u->put(signs.row_sums, (int64_t)g->n + 1);
         quasi.long_row = u->put(signs.long_row, signs.count.long_rows);
         quasi.long_rows = (int)signs.count.long_rows;
@@ -173,7 +130,7 @@ template <typename T, typename V = T> struct factor_places {
             scaling.row_of_entry = reinterpret_cast<int32_t *>(part(g->entries, sizeof(int32_t)));
             scaling.scale = reinterpret_cast<R *>(part(2 * (int64_t)g->n, sizeof(R)));
             scaling.largest = reinterpret_cast<R *>(part(3 * (int64_t)g->n, sizeof(R)));
-            quasi.signs.sum = reinterpret_cast<double *>(part(signs.places, sizeof(double)));
+            quasi.signs.sum = reinterpret_cast<double *>(part(signs.rows, sizeof(double)));
         }
         return all.bytes;
     }

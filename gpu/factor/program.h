@@ -104,6 +104,8 @@ typedef enum factor_kind {
     FACTOR_UPDATE,   /* tile (i, j) of the panel -= product of panels [from, to) */
     FACTOR_CONTRIBUTION,     /* tile (i, j) of the contribution block := what the children have -
                                 product     of all panels */
+    FACTOR_DIVIDE,           /* with signs, when the front is done with: row block i of L gets a
+                                unit diagonal, D its pivots */
     FACTOR_TALL_UPDATE,      /* FACTOR_UPDATE of tiles (i, j) and (i + 1, j), i > j, ... */
     FACTOR_TALL_CONTRIBUTION /* ... FACTOR_CONTRIBUTION: one product of 128 x 64 */
 } factor_kind;
@@ -128,6 +130,7 @@ typedef struct factor_program {
     int32_t tiled;  /* fronts in tiles */
     int64_t tasks, ranges, children, begins, tiles, entries;
     int64_t words; /* see waits.h */
+    int has_signs; /* L D L^T */
     factor_crowd crowd;
     int is_idle_at_end; /* tasks take so much less than the longest way that many blocks have none
                            while the last columns are made */

@@ -1,83 +1,32 @@
-/* gpu/factor/quasi_definite.cuh: device scope: what a factorization A = L S L^H with signs S that
- * are given has behind its tasks, as steps of one system
- * SPDX-License-Identifier: BSD-3-Clause
- *
- * The panels of tiled fronts get a unit diagonal and D their pivots, as those of small fronts have;
- * then pivots are compared with what was assembled into their rows. */
+/* gpu/factor/quasi_definite.cuh: device scope: the pivots of a factorization with signs that are
+ * given beside what was assembled into their rows
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_FACTOR_QUASI_DEFINITE_CUH
 #define GPU_FACTOR_QUASI_DEFINITE_CUH
 
 #include "gpu/factor/values.cuh"
 
-/* Rows [row, row + PART_ROWS) of the columns [column, column + 32) of a panel, a warp's. */
-struct panel_part {
-    int64_t place; /* of its first row, in `slot` */
-    int32_t front, row, column;
-};
 enum {
-    PART_ROWS = 64,
-    PART_COLUMNS = 32,
-    ROW_LANES = 4,  /* which sum what the parts of a row have */
-    LONG_ROW = 128, /* parts; a row that has more is a block's */
-    PANEL_THREADS = 256,
+    ROW_LANES = 4,  /* which sum what the fronts of a row have */
+    LONG_ROW = 128, /* fronts; a row that has more is a block's */
     JUDGE_THREADS = 1024
 };
 
 /* Sums |L|^2 of a row of P A P^T, without the diagonal, are formed in a fixed order, so that what
- * comes of a pivot in doubt is the same on every run: each small front and each part of a panel of
- * a tiled one leaves its sums of rows in places of their own, those of one row next to each other.
- */
+ * comes of a pivot in doubt is the same on every run: each front leaves its sums of rows in places
+ * of their own, those of one row next to each other. */
 template <typename T> struct quasi_arguments {
     value_arguments<T> values; /* diagonal: largest entries of the rows of the scaled matrix */
-    quasi_definite signs;      /* slot: those of parts behind those of small fronts */
-    const int64_t *row_sums;   /* n + 1: where the sums of each row of P A P^T begin */
-    const int32_t *long_row;   /* long_rows, ascending, -1 behind the last */
+    quasi_definite signs;
+    const int64_t *row_sums; /* n + 1: where the sums of each row of P A P^T begin */
+    const int32_t *long_row; /* long_rows, ascending, -1 behind the last */
     int long_rows;
-    const factor_front *front;
-    const panel_part *part;
-    int64_t parts;
-    T *panel;
+    const T *panel;
+    const unsigned *ended; /* NULL, or what is 1 when all tasks have ended; ... */
+    uint64_t patience;     /* ... ns to wait for that */
     double least, doubt; /* pivots at most so many times what came into their rows are refused, are
                             in doubt */
 };
-
-/* Panels: L with a unit diagonal, and D; sums of |L|^2 by rows of parts.  Warps have the parts from `first` on in steps. */
-template <typename T>
-__device__ __forceinline__ void divide_panels(const quasi_arguments<T> &a, int64_t first,
-                                             int64_t step)
-{
-    using R = real_of<T>;
-    const int lane = threadIdx.x % 32;
-    for (int64_t q = first; q < a.parts; q += step) {
-        const panel_part part = a.part[q];
-        const factor_front f = a.front[part.front];
-        const int columns = min((int)PART_COLUMNS, f.k - part.column);
-        T *const panel = a.panel + f.panel + (int64_t)part.column * f.ld;
-        const bool has_pivot = lane < columns;
-        const R root =
-            has_pivot ? real_part(panel[part.column + lane * (int64_t)(f.ld + 1)]) : R(1);
-        const R reciprocal = 1 / root;
-        if (part.row == part.column && has_pivot)
-            a.signs.put_pivot(a.panel, f.first + part.column + lane, root);
-#pragma unroll
-        for (int half = 0; half < PART_ROWS; half += 32) {
-            const int i = part.row + half + lane;
-            double sum = 0;
-#pragma unroll 8
-            for (int c = 0; c < columns; c++) {
-                const R r = __shfl_sync(~0u, reciprocal, c);
-                T *const at = panel + i + c * (int64_t)f.ld;
-                if (i < f.m && i > part.column + c) {
-                    const T v = *at;
-                    sum += squared_size(v);
-                    *at = times_real(v, r);
-                }
-            }
-            if (i < f.m)
-                a.signs.sum[a.signs.slot[part.place + half + lane]] = sum;
-        }
-    }
-}
 
 /* A pivot beside the magnitude of its row, as dense/cpu/ldlt.h has them. */
 template <typename T>
@@ -121,8 +70,9 @@ __device__ __forceinline__ void judge_pivots(const quasi_arguments<T> &a, int64_
         const int k = a.long_row[number];
         if (k < 0)
             return;
-        const double own = sum_of_lanes(
-            sum_of_places(a.signs.sum, a.row_sums[k] + thread, a.row_sums[k + 1], JUDGE_THREADS), 32);
+        const double own = sum_of_lanes(sum_of_places(a.signs.sum, a.row_sums[k] + thread,
+                                                      a.row_sums[k + 1], JUDGE_THREADS),
+                                        32);
         if (thread % 32 == 0)
             of_warp[thread / 32] = own;
         __syncthreads();
@@ -141,29 +91,27 @@ __device__ __forceinline__ void judge_pivots(const quasi_arguments<T> &a, int64_
     }
     const bool is_own = k < a.values.n && end - first <= LONG_ROW;
     const double sum =
-        sum_of_lanes(is_own ? sum_of_places(a.signs.sum, first + thread % ROW_LANES, end, ROW_LANES) : 0,
+        sum_of_lanes(is_own ? sum_of_places(a.signs.sum, first + thread % ROW_LANES, end, ROW_LANES)
+                            : 0,
                      ROW_LANES);
     if (is_own && thread % ROW_LANES == 0)
         judge_row(a, (int)k, sum);
 }
 
-/* ---- Kernels for one system ------------------------------------------------------------------ */
-
-template <typename T>
-static __global__ void __launch_bounds__(PANEL_THREADS)
-    divide_panels_kernel(const __grid_constant__ quasi_arguments<T> a)
-{
-    wait_for_kernel_before();
-    divide_panels(a, ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32,
-                  (int64_t)gridDim.x * blockDim.x / 32);
-}
-
+/* Behind the tasks, of which it waits for the last alone where there is a word for that. */
 template <typename T>
 static __global__ void __launch_bounds__(JUDGE_THREADS)
     judge_pivots_kernel(const __grid_constant__ quasi_arguments<T> a)
 {
-    wait_for_kernel_before();
+    if (a.ended) {
+        let_next_grid_begin();
+        if (threadIdx.x == 0)
+            wait_until(a.ended, 1, &a.values.outcome->gave_up, a.patience);
+        __syncthreads();
+    } else
+        wait_for_kernel_before();
     judge_pivots(a, blockIdx.x);
+    stay_for_grid_before(a.ended != nullptr);
 }
 
 #endif

@@ -106,48 +106,45 @@ assemble_small(const factor_arguments<T, K> &a, const factor_front &f,
     }
 }
 
-/* What a factorized front has with signs beside its panel: reciprocals of roots of pivots, with a
- * barrier of the team; and, asked for before, D and the sums of its rows. */
-template <int WARPS, typename T, typename K> struct signed_front {
-    real_of<T> *reciprocal; /* k, in shared memory */
-    uint32_t slot;          /* of the sum of a thread's row */
+/* With signs: D of a factorized front. */
+template <int WARPS, typename T, typename K>
+__device__ __forceinline__ void store_pivots(const factor_arguments<T, K> &a, const factor_front &f,
+                                             char *shared)
+{
+    const int rank = front_team<WARPS>::rank(), ld = padded_rows<T>(f.m);
+    if constexpr (K::HAS_SIGNS)
+        if (rank < f.k)
+            a.put_pivot(a.panel, f.first + rank,
+                        real_part(small_front<T>::entries(shared)[rank * (ld + 1)]));
+}
 
-    __device__ __forceinline__ signed_front(const factor_arguments<T, K> &a, const factor_front &f,
-                                            char *shared)
-        : reciprocal(small_front<T>::starts(shared, f.m))
-    {
-        const int rank = front_team<WARPS>::rank();
-        if constexpr (K::HAS_SIGNS) {
-            slot = rank < f.m && f.k > 0 ? a.slot[f.rows + rank] : 0;
-            if (rank < f.k)
-                reciprocal[rank] = 1 / real_part(small_front<T>::entries(
-                                           shared)[rank * (padded_rows<T>(f.m) + 1)]);
-            front_team<WARPS>::sync();
-        }
-    }
-    /* An entry of L below the diagonal. */
-    __device__ __forceinline__ T divided(T v, int column) const
-    {
-        return K::HAS_SIGNS ? times_real(v, reciprocal[column]) : v;
-    }
-    __device__ __forceinline__ void put(const factor_arguments<T, K> &a, const factor_front &f,
-                                        char *shared) const
-    {
-        if constexpr (K::HAS_SIGNS) {
-            const int rank = front_team<WARPS>::rank(), ld = padded_rows<T>(f.m);
-            const T *const row = small_front<T>::entries(shared) + rank;
-            double sum = 0;
-            if (rank >= f.m || f.k == 0)
-                return;
+/* With signs: the sums of |L|^2 of a front's rows, a thread's to place `slot`, which it has asked
+ * for before. */
+template <int WARPS, typename T, typename K>
+__device__ __forceinline__ uint32_t slot_of_row(const factor_arguments<T, K> &a,
+                                                const factor_front &f)
+{
+    const int rank = front_team<WARPS>::rank();
+    if constexpr (K::HAS_SIGNS)
+        return rank < f.m && f.k > 0 ? a.slot[f.rows + rank] : 0;
+    return 0;
+}
+template <int WARPS, typename T, typename K>
+__device__ __forceinline__ void store_sums(const factor_arguments<T, K> &a, const factor_front &f,
+                                           char *shared, uint32_t slot)
+{
+    if constexpr (K::HAS_SIGNS) {
+        const int rank = front_team<WARPS>::rank(), ld = padded_rows<T>(f.m);
+        const T *const row = small_front<T>::entries(shared) + rank;
+        double sum = 0;
+        if (rank >= f.m || f.k == 0)
+            return;
 #pragma unroll 4
-            for (int j = 0; j < min(rank, f.k); j++)
-                sum += squared_size(row[j * ld]);
-            a.sum[slot] = sum;
-            if (rank < f.k)
-                a.put_pivot(a.panel, f.first + rank, real_part(row[rank * ld]));
-        }
+        for (int j = 0; j < min(rank, f.k); j++)
+            sum += squared_size(row[j * ld]);
+        a.sum[slot] = sum;
     }
-};
+}
 
 /* The factorized front to the panel and the arena, and what its pivots were. */
 template <int WARPS, typename T, typename K>
@@ -160,7 +157,8 @@ __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, con
               rank = team::rank();
     const T *const F = small_front<T>::entries(shared);
     T *panel = a.panel + f.panel, *block = a.arena + f.block - k;
-    const signed_front<WARPS, T, K> by_signs(a, f, shared);
+    const real_of<T> *const reciprocal = small_front<T>::starts(shared, m);
+    store_pivots<WARPS>(a, f, shared);
 #pragma unroll 1
     for (int i = lane; i - lane < m; i += 32)
 #pragma unroll 1
@@ -175,10 +173,9 @@ __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, con
                 const int j = j0 + q * WARPS;
                 if (i < m && j <= i)
                     (j < k ? panel + j * m : block + (j - k) * r)[i] =
-                        j < k && j < i ? by_signs.divided(v[q], j) : v[q];
+                        K::HAS_SIGNS && j < k && j < i ? times_real(v[q], reciprocal[j]) : v[q];
             }
         }
-    by_signs.put(a, f, shared);
     if constexpr (WARPS == 1) {
         copies_wait<0>();
         __syncwarp();
@@ -201,81 +198,95 @@ factorize_small(const factor_arguments<T, K> &a, const factor_front &f,
 {
     assemble_small(a, f, begin, shared, behind);
     cholesky_by_rows<WARPS>(small_front<T>::entries(shared), padded_rows<T>(f.m), f.m, f.k,
-                            small_front<T>::pivots(shared, f.m), a.signs_at(f.first));
+                            small_front<T>::pivots(shared, f.m),
+                            small_front<T>::starts(shared, f.m), a.signs_at(f.first));
     then();
     store_small<WARPS>(a, f, shared);
 }
 
-/* The leaves that a range of a warp begins with, each a lane's. */
+/* Columns of leaves on their way to a warp, whose lanes have the rows, and where sums of these go;
+ * of leaves number first, first + 1, ... of the lanes, as far as there are. */
+template <typename T> struct leaf_columns {
+    static constexpr int COUNT = 4;
+    T v[COUNT];
+    uint32_t slot[COUNT];
+
+    template <typename K>
+    __device__ __forceinline__ void load(const factor_arguments<T, K> &a, const factor_front &mine,
+                                         int first, int leaves)
+    {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int q = 0; q < COUNT; q++) {
+            const int of = min(first + q, leaves - 1), m = __shfl_sync(~0u, mine.m, of);
+            const int64_t entry = __shfl_sync(~0u, mine.entry, of);
+            v[q] = lane < m ? a.value[entry + lane] : T{};
+            if constexpr (K::HAS_SIGNS) {
+                const int64_t rows = __shfl_sync(~0u, mine.rows, of);
+                slot[q] = lane < m ? a.slot[rows + lane] : 0;
+            }
+        }
+    }
+};
+
+/* The contribution block of a leaf, r x r, whose column of L the lanes have in x, x(0) being the
+ * pivot's, and turned in the other; what is above its diagonal too. */
+template <typename T>
+__device__ __forceinline__ void store_leaf_block(T *block, int r, T x, T turned)
+{
+    const int lane = threadIdx.x % 32;
+    const float part = 1.0f / (float)r;
+    for (int e = lane; e - lane < r * r; e += 32) {
+        const int j = (int)(((float)e + 0.5f) * part), i = e - j * r;
+        const T left = shuffle(x, (i + 1) % 32), right = shuffle(turned, (j + 1) % 32);
+        if (e < r * r)
+            block[e] = -multiply(left, right);
+    }
+}
+
+/* Leaves [first, end) of a warp, at most 32: pivots are a lane's each; columns and contribution
+ * blocks follow one another, as those of one are next to each other in memory. */
 template <typename T, typename K>
-__device__ __forceinline__ void factorize_leaves(const factor_arguments<T, K> &a,
-                                                 const factor_range &range)
+__device__ __forceinline__ void factorize_leaves(const factor_arguments<T, K> &a, int first,
+                                                 int end)
 {
     using R = real_of<T>;
-    constexpr int AHEAD = 4; /* entries on their way at a time */
-    const int lane = threadIdx.x % 32, end = range.first + range.leaves;
+    const int lane = threadIdx.x % 32, leaves = end - first;
+    const factor_front f = a.front[min(first + lane, end - 1)];
+    const auto sign = a.signs_at(f.first).at(0);
+    const T top = a.value[f.entry];
+    leaf_columns<T> next;
+    next.load(a, f, 0, leaves);
+    const R pivot = sign.flip(real_part(top), 0), start = K::HAS_SIGNS ? 0 : a.diagonal[f.first];
+    const T times = from_real<T>(sign.flip(reciprocal_root(pivot), 0));
+    const R root = real_part(multiply(top, times)), reciprocal = 1 / root;
+    judge_pivot<T>(lane < leaves, pivot, start, f.first, rule_of(a));
+    if constexpr (K::HAS_SIGNS)
+        if (lane < leaves)
+            a.put_pivot(a.panel, f.first, root);
 #pragma unroll 1
-    for (int first = range.first; first < end; first += 32) {
-        const bool is_own = first + lane < end;
-        const factor_front f = a.front[min(first + lane, end - 1)];
-        const int m = f.m, r = m - 1;
-        const T *const value = a.value + f.entry;
-        T *const panel = a.panel + f.panel, *const block = a.arena + f.block;
-        const auto sign = a.signs_at(f.first).at(0);
-        const T top = value[0];
-        const R pivot = sign.flip(real_part(top), 0);
-        const R start = K::HAS_SIGNS ? 0 : a.diagonal[f.first];
-        const T times = from_real<T>(sign.flip(reciprocal_root(pivot), 0));
-        const R root = real_part(multiply(top, times)), reciprocal = 1 / root;
-        /* entries [i, i + AHEAD) of the column below the pivot, as far as there are */
-        const auto load = [&](int i, T(&x)[AHEAD]) {
+    for (int q0 = 0; q0 < leaves; q0 += leaf_columns<T>::COUNT) {
+        const leaf_columns<T> now = next;
+        next.load(a, f, q0 + leaf_columns<T>::COUNT, leaves);
 #pragma unroll
-            for (int q = 0; q < AHEAD; q++)
-                x[q] = i + q < m ? value[i + q] : T{};
-#pragma unroll
-            for (int q = 0; q < AHEAD; q++)
-                x[q] = multiply(x[q], times);
-        };
-        if (is_own)
-            panel[0] = from_real<T>(root);
-        if constexpr (K::HAS_SIGNS)
-            if (is_own) {
-                a.sum[a.slot[f.rows]] = 0;
-                a.put_pivot(a.panel, f.first, root);
-            }
-#pragma unroll 1
-        for (int i = 1; is_own && i < m; i += AHEAD) {
-            T x[AHEAD];
-            load(i, x);
-#pragma unroll
-            for (int q = 0; q < AHEAD; q++)
-                if (i + q < m)
-                    panel[i + q] = K::HAS_SIGNS ? times_real(x[q], reciprocal) : x[q];
-            if constexpr (K::HAS_SIGNS) {
-                uint32_t slot[AHEAD];
-#pragma unroll
-                for (int q = 0; q < AHEAD; q++)
-                    slot[q] = i + q < m ? a.slot[f.rows + i + q] : 0;
-#pragma unroll
-                for (int q = 0; q < AHEAD; q++)
-                    if (i + q < m)
-                        a.sum[slot[q]] = squared_size(x[q]);
-            }
+        for (int q = 0; q < leaf_columns<T>::COUNT; q++) {
+            const int of = q0 + q, m = __shfl_sync(~0u, f.m, of);
+            if (of >= leaves)
+                break;
+            const T x = multiply(now.v[q], shuffle(times, of)),
+                    flipped = times_real(x, shuffle(sign.flip(R(1), 0), of));
+            const R divide = shuffle(reciprocal, of);
+            T *const panel = a.panel + __shfl_sync(~0u, f.panel, of);
+            if (lane < m)
+                panel[lane] = lane == 0      ? from_real<T>(real_part(x))
+                              : K::HAS_SIGNS ? times_real(x, divide)
+                                             : x;
+            if constexpr (K::HAS_SIGNS)
+                if (lane < m)
+                    a.sum[now.slot[q]] = lane == 0 ? 0 : squared_size(x);
+            store_leaf_block(a.arena + __shfl_sync(~0u, f.block, of), m - 1, x,
+                             conjugate_if(flipped, true));
         }
-#pragma unroll 1
-        for (int j = 1; is_own && j < m; j++) {
-            const T turned = conjugate_if(sign.flip(multiply(value[j], times), 0), true);
-#pragma unroll 1
-            for (int i = j; i < m; i += AHEAD) {
-                T x[AHEAD];
-                load(i, x);
-#pragma unroll
-                for (int q = 0; q < AHEAD; q++)
-                    if (i + q < m)
-                        block[i + q - 1 + (j - 1) * r] = -multiply(x[q], turned);
-            }
-        }
-        judge_pivot<T>(is_own, pivot, start, f.first, rule_of(a));
     }
 }
 
@@ -289,6 +300,18 @@ __device__ __forceinline__ void copy_record(const factor_arguments<T, K> &a, int
         copy_entry(reinterpret_cast<double *>(to) + rank,
                    reinterpret_cast<const double *>(a.front + s) + rank, true);
     copies_commit();
+}
+
+/* All that the team has stored is there, in one launch. */
+template <int WARPS, typename T, typename K>
+__device__ __forceinline__ void tell_run(const factor_arguments<T, K> &a, int word)
+{
+    using team = front_team<WARPS>;
+    if (a.word == nullptr)
+        return;
+    team::sync();
+    if (team::rank() == 0)
+        progress_tell(a.word + word, 1);
 }
 
 /* Fronts of a run, which may have none, one after the other; the next one's record comes while one
@@ -309,12 +332,12 @@ __device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, f
         if (WARPS == 1 || s > run.first)
             begin.load_child(a, f.child, f.child + f.children);
     };
-    if (WARPS > 1 || run.first < run.end) {
-        copy_record(a, run.first, record + run.first % 2, team::rank());
-        if (WARPS > 1)
-            begin.load_child(a, children.first, children.end);
-        have(run.first);
-    }
+    if (WARPS == 1 && run.first == run.end)
+        return tell_run<WARPS>(a, word);
+    copy_record(a, run.first, record + run.first % 2, team::rank());
+    if (WARPS > 1)
+        begin.load_child(a, children.first, children.end);
+    have(run.first);
 #pragma unroll 1
     for (int s = run.first; s < run.end; s++) {
         const front_begin<WARPS, T> now = begin;
@@ -323,16 +346,16 @@ __device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, f
                                if (goes_on)
                                    copy_record(a, s + 1, record + (s + 1) % 2, team::rank());
         };
+        uint32_t slot = 0;
         factorize_small<WARPS>(a, record[s % 2], now, shared, ask, [&] {
             if (goes_on)
                 have(s + 1);
+            slot = slot_of_row<WARPS>(a, record[s % 2]);
         });
+        if (!goes_on)
+            tell_run<WARPS>(a, word);
+        store_sums<WARPS>(a, record[s % 2], shared, slot);
     }
-    if (a.word == nullptr)
-        return;
-    team::sync();
-    if (team::rank() == 0)
-        progress_tell(a.word + word, 1);
 }
 
 #endif

@@ -119,6 +119,8 @@ static void add_tiles(builder *b, int32_t s)
     for (int32_t j0 = nb; j0 < blocks; j0 += FACTOR_NEIGHBOURS)
         for (int32_t i0 = j0; i0 < blocks; i0 += FACTOR_NEIGHBOURS)
             add_contributions(b, s, level + nb + 1, i0, j0);
+    for (int32_t i = 0; i < blocks && b->program->has_signs; i++)
+        add(b, b->level[s] + 1, (factor_task){.kind = FACTOR_DIVIDE, .front = s, .i = i});
 }
 
 /* Ranges of tiny fronts, level by level, in tasks for as many warps as a block has. */
@@ -204,10 +206,8 @@ libsolver_status builder_list_ranges(builder *b)
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t s = 0; s < fronts; s++)
         if (b->run_end[s] > 0 && is_tiny(b, s))
-            g->range[b->ranges_end[b->level[s]]++] =
-                (factor_range){.first = s,
-                               .end = b->run_end[s],
-                               .leaves = factor_leaves(g, s, b->run_end[s])};
+            g->range[b->ranges_end[b->level[s]]++] = (factor_range){
+                .first = s, .end = b->run_end[s], .leaves = factor_leaves(g, s, b->run_end[s])};
     for (int32_t q = 0; q < g->levels; q++) /* each end is where it should be now */
         even_out_ranges(b, q > 0 ? b->ranges_end[q - 1] : 0, b->ranges_end[q]);
     return LIBSOLVER_OK;

@@ -25,6 +25,8 @@ __device__ __forceinline__ void wait_for_tiles(const factor_arguments<T, K> &a,
     const factor_front f = a.front[task.front];
     if (threadIdx.x < FACTOR_EARLY)
         wait_for_tile(a, f, task, threadIdx.x);
+    else if (threadIdx.x == FACTOR_EARLY && factor_waits_for_block(&f, &task))
+        wait_for_word(a, a.front_words + task.front, factor_contributions(&f));
     __syncthreads();
 }
 
@@ -57,7 +59,7 @@ __device__ __forceinline__ void tell_end(const factor_arguments<T, K> &a, const 
     __syncthreads();
     if (threadIdx.x > 0 || task.kind == FACTOR_PIVOT)
         return;
-    if (task.kind == FACTOR_CONTRIBUTION)
+    if (task.kind == FACTOR_CONTRIBUTION || task.kind == FACTOR_DIVIDE)
         progress_count(a.word + a.front_words + task.front);
     else
         tell_tile(a, f, task, factor_tell_of(&f, &task, 1).word >= 0);
@@ -398,6 +400,60 @@ __device__ __forceinline__ void form_contribution(const factor_arguments<T, K> &
         if (p.has(i, j))
             out[i + (int64_t)j * r] = tile[i + j * LD] - v;
     });
+}
+
+/* L of a row block gets a unit diagonal, which is not written, and D its pivots; the sums of |L|^2
+ * of its rows.  Warps have 32 columns and 32 rows at a time. */
+template <typename T, typename K>
+__device__ __forceinline__ void divide_rows(const factor_arguments<T, K> &a,
+                                            const factor_task &given, T *shared)
+{
+    constexpr int AHEAD = 8, GROUPS = CHOLESKY_THREADS / 64; /* of columns */
+    using R = real_of<T>;
+    if constexpr (K::HAS_SIGNS) {
+        const factor_task task = given;
+        const factor_front f = a.front[task.front];
+        const int row = factor_block_row(&f, task.i), rows = factor_block_row(&f, task.i + 1) - row,
+                  columns = min(row + rows, f.k), lane = threadIdx.x % 32, warp = threadIdx.x / 32,
+                  own = warp % 2 * 32 + lane, i = row + own;
+        double(*const part)[64] = reinterpret_cast<double(*)[64]>(shared);
+        T *const panel = a.panel + f.panel;
+        double sum = 0;
+        for (int first = warp / 2 * 32; first < columns; first += GROUPS * 32) {
+            const int column = first + lane;
+            const R root = column < f.k ? real_part(panel[column * (int64_t)(f.ld + 1)]) : R(1);
+            const R reciprocal = 1 / root;
+            if (warp % 2 == 0 && column >= row && column < columns)
+                a.put_pivot(a.panel, f.first + column, root);
+#pragma unroll 1
+            for (int c = 0; c < 32 && first + c < columns; c += AHEAD) {
+                T *const at = panel + i + (int64_t)(first + c) * f.ld;
+                T v[AHEAD];
+#pragma unroll
+                for (int q = 0; q < AHEAD; q++) {
+                    const bool is_there = own < rows && first + c + q < min(i, f.k);
+                    v[q] = is_there ? at[q * (int64_t)f.ld] : T{};
+                }
+#pragma unroll
+                for (int q = 0; q < AHEAD; q++) {
+                    const bool is_there = own < rows && first + c + q < min(i, f.k);
+                    const R times = __shfl_sync(~0u, reciprocal, c + q);
+                    sum += squared_size(v[q]);
+                    if (is_there)
+                        at[q * (int64_t)f.ld] = times_real(v[q], times);
+                }
+            }
+        }
+        part[warp / 2][own] = sum;
+        __syncthreads();
+        if (threadIdx.x < rows) {
+            double all = 0;
+#pragma unroll
+            for (int q = 0; q < GROUPS; q++)
+                all += part[q][threadIdx.x];
+            a.sum[a.slot[f.rows + row + threadIdx.x]] = all;
+        }
+    }
 }
 
 #endif

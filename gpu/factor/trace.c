@@ -3,12 +3,13 @@
  *
  * Operations are counted as for the factor: column j of L with c entries stands for c^2 of them,
  * the root, c - 1 divisions and (c - 1) c / 2 products that are subtracted.  Each is given to the
- * task that carries it out; what the inverses of diagonal blocks take beyond that is not counted,
- * so that all tasks together have the operations of their fronts. */
+ * task that carries it out; what the inverses of diagonal blocks take beyond that, and the
+ * divisions at the end with signs, is not counted, so that all tasks together have the operations
+ * of their fronts. */
 #include "gpu/factor/trace.h"
 
 _Static_assert((int)FACTOR_TINY == (int)LIBSOLVER_FACTOR_TASK_TINY &&
-                   (int)FACTOR_CONTRIBUTION == (int)LIBSOLVER_FACTOR_TASK_CONTRIBUTION,
+                   (int)FACTOR_DIVIDE == (int)LIBSOLVER_FACTOR_TASK_DIVIDE,
                "kinds of tasks are public in the same order");
 
 /* 1 + 4 + ... + count^2 */

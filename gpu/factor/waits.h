@@ -6,9 +6,10 @@
  * panels are subtracted, FACTOR_FINISHED when it is a tile of L; of a diagonal block when its
  * inverse is there, and FACTOR_STORED when the block is.  Tasks that change a tile wait for
  * one another, so that its products are always subtracted in the same order.
- * Word tiles + s is of front s: the number of tiles of its contribution block that are there, or,
- * of the first front of a run, 1 when all of the run is.
- * Behind them are, in one launch, the number of its blocks that have ended, and 1 when all have. */
+ * Word tiles + s is of front s: the number of tiles of its contribution block that are there, then
+ * with signs of row blocks of L that are divided too, or, of the first front of a run, 1 when all
+ * of the run is. Behind them are, in one launch, the number of its blocks that have ended, and 1
+ * when all have. */
 #ifndef GPU_FACTOR_WAITS_H
 #define GPU_FACTOR_WAITS_H
 
@@ -48,6 +49,12 @@ FACTOR_INLINE factor_wait factor_wait_for(const factor_front *f, int32_t i, int3
 FACTOR_INLINE factor_wait factor_wait_finished(const factor_front *f, int32_t i, int32_t j)
 {
     factor_wait w = {factor_tile_word(f, i, j), FACTOR_FINISHED};
+    return w;
+}
+
+FACTOR_INLINE factor_wait factor_wait_stored(const factor_front *f, int32_t i)
+{
+    factor_wait w = {factor_tile_word(f, i, i), FACTOR_STORED};
     return w;
 }
 
@@ -99,9 +106,17 @@ FACTOR_INLINE factor_wait factor_wait_of(const factor_front *f, const factor_tas
         return q <= 1             ? factor_wait_finished(f, i + q, last)
                : q == 2 && i != j ? factor_wait_finished(f, j, last)
                                   : none;
+    case FACTOR_DIVIDE:
+        return q == 0 && f->m == f->k ? factor_wait_stored(f, last) : none;
     default:
         return none;
     }
+}
+
+/* Whether a task waits for its front's contribution block: behind it nothing of L is read. */
+FACTOR_INLINE int factor_waits_for_block(const factor_front *f, const factor_task *t)
+{
+    return t->kind == FACTOR_DIVIDE && f->m > f->k;
 }
 
 /* Whether a task on tiles waits for all children of its front: those that assemble a tile. */
@@ -116,12 +131,12 @@ FACTOR_INLINE int factor_is_gated(const factor_task *t)
 FACTOR_INLINE factor_wait factor_tell_of(const factor_front *f, const factor_task *t, int32_t q)
 {
     const int32_t i = t->i, j = t->j;
-    const factor_wait none = {-1, 0}, stored = {factor_tile_word(f, i, i), FACTOR_STORED};
+    const factor_wait none = {-1, 0};
     switch (t->kind) {
     case FACTOR_ASSEMBLE:
         return q == 0 ? factor_wait_for(f, i, j, 0) : none;
     case FACTOR_PIVOT:
-        return q == 2   ? stored
+        return q == 2   ? factor_wait_stored(f, i)
                : q == 1 ? factor_wait_finished(f, i, i)
                : i > 0  ? factor_wait_finished(f, i, i - 1)
                         : none;

@@ -88,24 +88,32 @@ __device__ __forceinline__ real_of<T> pivot_magnitude(const invert_arguments<T> 
     return modulus(a.d[position]) * y + left + modulus(a.e[position]) * after;
 }
 
-/* The rows of D^-1 that the values keep, a thread for each column of the groups. */
+/* The rows of D^-1 that the values keep, a thread for each column of the groups.  Where L is made
+ * meanwhile this comes last, when all columns are there. */
 template <typename T>
 __global__ void __launch_bounds__(256)
     invert_pivots_kernel(const __grid_constant__ invert_arguments<T> a)
 {
-    wait_for_kernel_before();
+    if (a.word) {
+        let_next_grid_begin();
+        if (threadIdx.x == 0)
+            wait_until(a.all, 1, &a.gathered->gave_up, a.patience);
+        __syncthreads();
+    } else
+        wait_for_kernel_before();
     constexpr int STEP = 2 * sizeof(T) > 16 ? 2 : 16 / (int)sizeof(T);
     const int32_t q = (int32_t)(blockIdx.x * 256 + threadIdx.x),
                   at16 = q < a.n ? a.pivot_at16[q] : -1;
-    if (at16 < 0)
-        return;
-    T *to = a.values + at16 * (int64_t)(16 / sizeof(T));
-    const pivot_row<T> p = inverse_pivot(a.d, a.e, a.hermitian, a.pivot_position[q]);
-    to[0] = p.diagonal;
-    to[1] = p.off;
+    if (at16 >= 0) {
+        T *to = a.values + at16 * (int64_t)(16 / sizeof(T));
+        const pivot_row<T> p = inverse_pivot(a.d, a.e, a.hermitian, a.pivot_position[q]);
+        to[0] = p.diagonal;
+        to[1] = p.off;
 #pragma unroll
-    for (int k = 2; k < STEP; k++)
-        to[k] = T{};
+        for (int k = 2; k < STEP; k++)
+            to[k] = T{};
+    }
+    stay_for_grid_before(a.word != nullptr);
 }
 
 #endif

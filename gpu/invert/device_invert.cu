@@ -138,8 +138,11 @@ static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
     const invert_words words = words_of(a);
     if (!a.word)
         l.add(invert_begin_kernel, {(words.count + 255) / 256, 256}, words.word, words.count);
-    if (!a.cholesky && p->n > 0)
-        l.add(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, a);
+    const auto add_pivots = [&](bool is_time) {
+        if (is_time && !a.cholesky && p->n > 0)
+            l.add(invert_pivots_kernel<T>, {(p->n + 255) / 256, 256}, a);
+    };
+    add_pivots(!a.word);
     for (int32_t q = 0; q < p->batches; q++)
         launch_tasks(&l, a, p->batch[q], q, p->waits > 0, multiprocessors);
     launch_small<T, 1, false, 1>(&l, a, p->of_class[0], &first);
@@ -147,6 +150,7 @@ static cudaError_t launch_all(const device_inverter *f, const invert_pattern *p,
     launch_small<T, 4>(&l, a, p->of_class[2], &first);
     launch_small<T, SMALL_MOST_SHARE>(&l, a, p->of_class[3], &first);
     launch_small<T, SMALL_MOST_SHARE, true>(&l, a, p->small_roots, &first);
+    add_pivots(a.word != nullptr);
     return l.error;
 }
 

@@ -357,6 +357,40 @@ __device__ __forceinline__ double small_root_growth(const invert_arguments<T> &a
     return worst_of_team<SMALL_WARPS>((double)product);
 }
 
+/* Small group `number`, of one column and at most 32 rows, by a warp: M = 1 / L_K, W = -L_R M. Wide
+ * trees have very many; the bits are those of any group. */
+template <typename T>
+__device__ __forceinline__ void invert_column(const invert_arguments<T> &a, const small_group &g,
+                                              int number, T *l)
+{
+    const int lane = threadIdx.x % 32, m = g.k + g.r;
+    if (a.word && lane == 0)
+        wait_for_column(a, g.column_start, 0, 1);
+    const invert_piece piece = a.piece[a.column_piece[g.column_start]];
+    const int from = -piece.column, entry = from + lane;
+    const T *const panel = a.panel + piece.panel + (int64_t)from * piece.ld;
+    const bool is_there = entry < piece.rows && (lane > 0 || a.cholesky);
+    const int row = is_there && lane > 0 ? a.map[piece.map + entry] : -1;
+    if (lane < m)
+        l[lane] = T{};
+    __syncwarp();
+    const T own = is_there ? panel[entry] : from_real<T>(1);
+    if (row >= 0)
+        l[row] = own;
+    __syncwarp();
+    const T diagonal = shuffle(own, 0), reciprocal = divide(from_real<T>(1), diagonal);
+    T x = lane > 0 && lane < m ? multiply_add(T{}, -l[lane], reciprocal) : T{};
+    if (lane == 0)
+        x = reciprocal;
+    if (lane < g.ld)
+        (a.values + g.at16 * (int64_t)(16 / sizeof(T)))[lane] = x;
+    if (lane == 0) {
+        const double growth = (double)(modulus(diagonal) * modulus(reciprocal));
+        a.growth[number] = growth;
+        gather_growth(&a.gathered->of_group, growth);
+    }
+}
+
 /* Small group `number`. */
 template <int SHARE, bool ROOT, int WARPS, typename T>
 __device__ __forceinline__ void invert_small(const invert_arguments<T> &a, int number, char *shared)
@@ -366,6 +400,9 @@ __device__ __forceinline__ void invert_small(const invert_arguments<T> &a, int n
     const small_parts<T, WARPS> p(shared, s, ROOT);
     const int lane = threadIdx.x % 32;
     const bool tells = front_team<WARPS>::rank() == 0;
+    if constexpr (SHARE == 1 && WARPS == 1)
+        if (s.k == 1)
+            return invert_column(a, g, number, p.l);
     small_gather(a, s, p, ROOT);
     if constexpr (ROOT)
         small_invert<SHARE>(s, p, [&](int c, const T(&x)[SHARE]) {

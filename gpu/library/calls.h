@@ -76,8 +76,13 @@
            (device_factorizer * f, const factor_program *program, \
             const factorizer_arguments *arguments, uint64_t *times, message *why), \
            (f, program, arguments, times, why)) \
+    STATUS(device_factorizer_judge, \
+           (device_factorizer * f, const factor_program *program, message *why), \
+           (f, program, why)) \
     STATUS(device_factorizer_finish, \
-           (device_factorizer * f, cholesky_outcome * outcome, message * why), (f, outcome, why)) \
+           (device_factorizer * f, const factor_program *program, cholesky_outcome *outcome, \
+            message *why), \
+           (f, program, outcome, why)) \
     VALUE(int64_t, device_factorizer_bytes, \
           (const factor_program *program, const factor_pattern *pattern, libsolver_type type), \
           (program, pattern, type)) \

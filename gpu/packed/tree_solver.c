@@ -412,13 +412,18 @@ libsolver_status tree_solver_expect(tree_solver *s, const void *made_by, unsigne
     return LIBSOLVER_OK;
 }
 
-libsolver_status tree_solver_adopt_async(tree_solver *s, const void *scale, const void *outcome,
-                                         const unsigned *words, int keeps, libsolver_status *status,
-                                         message *why)
+libsolver_status tree_solver_adopt_async(tree_solver *s, const unsigned *words, message *why)
+{
+    s->info.factors++;
+    return s->options.substitute
+               ? device_substitution_renew(&s->substitution, &s->device, why)
+               : inverse_builder_launch(&s->inverse, s->device.memory, words, why);
+}
+
+libsolver_status tree_solver_judge(tree_solver *s, const void *scale, const void *outcome,
+                                   int keeps, libsolver_status *status, message *why)
 {
     const double limit = s->options.growth_limit;
-    TRY(s->options.substitute ? device_substitution_renew(&s->substitution, &s->device, why)
-                              : inverse_builder_launch(&s->inverse, s->device.memory, words, why));
     const outcome_arguments a = {.type = vector_type(s),
                                  .n = s->device.n,
                                  .from = scale,
@@ -429,7 +434,6 @@ libsolver_status tree_solver_adopt_async(tree_solver *s, const void *scale, cons
                                  .limit = limit > 0 ? limit : INVERSE_GROWTH_LIMIT,
                                  .status = status,
                                  .keeps = keeps};
-    s->info.factors++;
     return device_outcome_judge(&s->outcome, &a, why);
 }
 

@@ -79,15 +79,16 @@ libsolver_status tree_solver_reserve(tree_solver *solver, const factor_tree *tre
 libsolver_status tree_solver_adopt(tree_solver *solver, const factor_tree *tree, int is_same_shape,
                                    const column_progress *progress, message *why);
 /* The same without a wait, for a factor of the shape of the last one that _adopt has taken: by then
- * the stream will have brought its panels, n scale factors and the outcome of its factorization,
- * all where they were for that one, scale and outcome on the device, and the flaws of its values.
- * words: NULL, or those by which it tells of its columns.  What it came to is told by _outcome, to
- * solves by _status and to the caller by *status (on the device, or NULL).  keeps: see
- * outcome_arguments.  Nothing is allocated.  CUDA; a call after _outcome_set may bring another
- * factor. */
-libsolver_status tree_solver_adopt_async(tree_solver *solver, const void *scale,
-                                         const void *outcome, const unsigned *words, int keeps,
-                                         libsolver_status *status, message *why);
+ * the stream will have brought its panels, where they were for that one.  words: NULL, or those by
+ * which it tells of its columns.  Nothing is allocated.  CUDA. */
+libsolver_status tree_solver_adopt_async(tree_solver *solver, const unsigned *words, message *why);
+/* Behind that: by then the stream will have brought n scale factors and the outcome of the
+ * factorization, both where they were for the last factor, on the device, and the flaws of its
+ * values.  What it came to is told by _outcome, to solves by _status and to the caller by *status
+ * (on the device, or NULL).  keeps: see outcome_arguments.  Nothing is allocated.  CUDA; a call
+ * after _outcome_set may bring another factor. */
+libsolver_status tree_solver_judge(tree_solver *solver, const void *scale, const void *outcome,
+                                   int keeps, libsolver_status *status, message *why);
 /* Before such a factorization, by `made_by`, is put on the stream: *count words on the device that
  * it is to clear, so that what prepares solves may begin before it ends. */
 libsolver_status tree_solver_expect(tree_solver *solver, const void *made_by, unsigned **words,

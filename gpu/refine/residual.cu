@@ -23,6 +23,8 @@ template <typename T> struct spread_arguments {
     T *value;
     real_of<T> *row_sum;
     const row_segment *segment;
+    double *partial; /* see device_matrix */
+    unsigned *arrived;
     int32_t n, segments, log_width;
 };
 
@@ -50,8 +52,33 @@ static __device__ double sum_of_lanes(double v, int lanes)
     return v;
 }
 
+/* A warp's segment of a long row; the one that ends the last of a row adds their sums, in their
+ * order. */
+template <typename T> static __device__ void spread_segment(const spread_arguments<T> &a, int q)
+{
+    const row_segment g = a.segment[q];
+    const int lane = (int)threadIdx.x % 32;
+    const double sum = sum_of_lanes(spread_part(a, g.from + lane, g.to, 32), 32);
+    unsigned last = 0;
+    if (lane == 0) {
+        a.partial[q] = sum;
+        __threadfence();
+        last = atomicInc(a.arrived + g.of, (unsigned)g.count - 1) ==
+               (unsigned)g.count - 1; /* 0 again for the next launch */
+    }
+    if (!__shfl_sync(~0u, last, 0))
+        return;
+    double all = 0;
+    __threadfence();
+    for (int k = lane; k < g.count; k += 32)
+        all += __ldcg(a.partial + g.first + k);
+    all = sum_of_lanes(all, 32);
+    if (lane == 0)
+        a.row_sum[g.row] = (real_of<T>)all;
+}
+
 /* value := lower in the places of the pattern, row_sum := sums of |value|: some lanes for each
- * short row, then a block for each long one.  follows: see device_matrix_set. */
+ * short row, then a warp for each segment of the long ones.  follows: see device_matrix_set. */
 template <typename T> static __global__ void spread_kernel(spread_arguments<T> a, bool follows)
 {
     const int lanes = 1 << a.log_width, lane = (int)threadIdx.x & (lanes - 1);
@@ -68,24 +95,9 @@ template <typename T> static __global__ void spread_kernel(spread_arguments<T> a
         if (lane == 0)
             a.row_sum[i] = (real_of<T>)sum;
     }
-    __shared__ double part[REFINE_WARPS];
-    for (int q = blockIdx.x; q < a.segments; q += gridDim.x) {
-        const row_segment g = a.segment[q];
-        if (g.first != q) /* the row was met with its first segment */
-            continue;
-        const double sum = sum_of_lanes(
-            spread_part(a, a.start[g.row] + threadIdx.x, a.start[g.row + 1], REFINE_THREADS), 32);
-        if (threadIdx.x % 32 == 0)
-            part[threadIdx.x / 32] = sum;
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            double all = 0;
-            for (int w = 0; w < REFINE_WARPS; w++)
-                all += part[w];
-            a.row_sum[g.row] = (real_of<T>)all;
-        }
-        __syncthreads();
-    }
+    const int warps = (int)gridDim.x * REFINE_WARPS;
+    for (int q = (int)blockIdx.x * REFINE_WARPS + (int)threadIdx.x / 32; q < a.segments; q += warps)
+        spread_segment(a, q);
     stay_for_grid_before(!follows);
 }
 
@@ -103,6 +115,10 @@ static int64_t place_matrix(device_matrix *a, char *base)
         base + all.place(a->segments * (int64_t)sizeof(row_segment)));
     a->value = base + all.place(a->entries * scalar);
     a->row_sum = base + all.place(a->n * real);
+    a->partial =
+        reinterpret_cast<double *>(base + all.place(a->segments * (int64_t)sizeof(double)));
+    a->arrived =
+        reinterpret_cast<unsigned *>(base + all.place(a->long_rows * (int64_t)sizeof(unsigned)));
     return all.bytes;
 }
 
@@ -135,6 +151,8 @@ extern "C" libsolver_status device_matrix_open(device_matrix *a, const full_matr
     upload(a->source, pattern->source, a->entries * (int64_t)sizeof(uint32_t));
     upload(a->segment, pattern->segment, a->segments * (int64_t)sizeof(row_segment));
     if (error == cudaSuccess)
+        error = cudaMemsetAsync(a->arrived, 0, (size_t)a->long_rows * sizeof(unsigned), stream);
+    if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     a->blocks = (int32_t)blocks_for(((int64_t)a->n << a->log_width) + 32 * (int64_t)a->segments,
                                     4 * multiprocessors);
@@ -165,10 +183,14 @@ extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void
                                        static_cast<T *>(a->value),
                                        static_cast<real_of<T> *>(a->row_sum),
                                        a->segment,
+                                       a->partial,
+                                       a->arrived,
                                        a->n,
                                        a->segments,
                                        a->log_width};
-        launch_shape shape = {blocks_for((int64_t)a->n << a->log_width, 65535), REFINE_THREADS};
+        launch_shape shape = {
+            blocks_for(((int64_t)a->n << a->log_width) + 32 * (int64_t)a->segments, 65535),
+            REFINE_THREADS};
         shape.overlaps = true;
         return LAUNCH_STATUS(launch_kernel(spread_kernel<T>, shape, a->stream, g, follows != 0),
                              "launching the kernel that spreads the values of the matrix", why);

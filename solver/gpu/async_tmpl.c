@@ -52,8 +52,10 @@ static libsolver_status launch(device_numeric *f, const void *values, int keeps,
     TRY(device_factorizer_launch(&f->factorizer, f->program, &arguments, why));
     /* beside the last tasks: the factorization reads the values, and wants nothing of A by rows */
     TRY(tree_matrix_set(f->a, f->values.value.at, 0, why));
-    return tree_solver_adopt_async(f->solver, f->factorizer.scale, f->factorizer.outcome,
-                                   f->factorizer.words, keeps, status, why);
+    TRY(tree_solver_adopt_async(f->solver, f->factorizer.words, why));
+    TRY(device_factorizer_judge(&f->factorizer, f->program, why));
+    return tree_solver_judge(f->solver, f->factorizer.scale, f->factorizer.outcome, keeps, status,
+                             why);
 }
 
 /* A part of what was to be launched may have run: there is no factor. */

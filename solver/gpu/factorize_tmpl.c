@@ -281,7 +281,7 @@ static libsolver_status run(device_numeric *f, const cholesky_request *request,
                                             .doubt_level = request->doubt_level};
     TRY(f->trace ? launch_traced(f, &arguments)
                  : device_factorizer_launch(&f->factorizer, f->program, &arguments, f->why));
-    return device_factorizer_finish(&f->factorizer, outcome, f->why);
+    return device_factorizer_finish(&f->factorizer, f->program, outcome, f->why);
 }
 
 /* Cholesky, or L D L^T with the signs of the plan. */
@@ -332,12 +332,11 @@ int64_t NAME(gpu_trace_factorization)(void *numeric, libsolver_factor_task *task
 
 /* ---- Factorizations -------------------------------------------------------------------------- */
 
-/* With signs columns are divided behind the tasks that make them: nobody tells of them.  Where
- * tasks fill the device to the end inverses that begin before it only make it later. */
+/* Where tasks fill the device to the end inverses that begin before it only make it later. */
 static libsolver_status adopt(device_numeric *f, message *why)
 {
     memory *m = &f->env->memory;
-    if (!f->tree.view.cholesky || !f->program->is_idle_at_end)
+    if (!f->program->is_idle_at_end)
         return tree_solver_adopt(f->solver, &f->tree.view, f->was_adopted, NULL, why);
     if (!f->columns.run || f->columns.program != f->program) {
         factor_columns_free(m, &f->columns);

@@ -134,12 +134,12 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS)
 {
     extern __shared__ __align__(128) unsigned char memory[];
     constexpr int LD = TILE_LD<T>, THREADS = 32 * WARPS;
-    __shared__ real_of<T> pivot[TILE];
+    __shared__ real_of<T> pivot[TILE], reciprocal[TILE];
     T *F = reinterpret_cast<T *>(memory);
     for (int k = threadIdx.x; k < TILE * TILE; k += THREADS)
         F[k % TILE + k / TILE * LD] = q.a[k];
     front_team<WARPS>::sync();
-    cholesky_by_rows<WARPS>(F, LD, q.order, columns, pivot, signs_of(S{}, q.negative));
+    cholesky_by_rows<WARPS>(F, LD, q.order, columns, pivot, reciprocal, signs_of(S{}, q.negative));
     for (int k = threadIdx.x; k < TILE * TILE; k += THREADS)
         q.l[k] = F[k % TILE + k / TILE * LD];
     for (int k = threadIdx.x; k < columns; k += THREADS)

@@ -92,6 +92,7 @@ int session_says_what_failed(const char *said)
         {"device_factorizer_load", "copying the program of the factorization to the device"},
         {"device_factorizer_launch", "launching the factorization"},
         {"device_factorizer_timed", "the traced factorization"},
+        {"device_factorizer_judge", "launching the look at pivots"},
         {"device_factorizer_finish", "the factorization on the device"},
         {"device_factor_take", "taking memory for the factor"},
         {"device_factor_upload", "copying the factor to the device"},

@@ -101,7 +101,7 @@ static cholesky_outcome factorize(on_device *t)
     CUDA(cudaMemset(device_panel(t), 0xff, panel_bytes(t)));
     CUDA(cudaDeviceSynchronize());
     if (device_factorizer_launch(&t->f, &t->g, &t->places, &why) != LIBSOLVER_OK ||
-        device_factorizer_finish(&t->f, &o, &why) != LIBSOLVER_OK)
+        device_factorizer_finish(&t->f, &t->g, &o, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
     CUDA(cudaMemcpy(t->panel, device_panel(t), panel_bytes(t), cudaMemcpyDeviceToHost));
     return o;
@@ -467,7 +467,7 @@ static void no_patience(void **state)
     open_device(&t, NULL);
     t.places.patience = 1e-9;
     assert_int_equal(device_factorizer_launch(&t.f, &t.g, &t.places, &why), LIBSOLVER_OK);
-    assert_int_equal(device_factorizer_finish(&t.f, &o, &why), LIBSOLVER_CUDA);
+    assert_int_equal(device_factorizer_finish(&t.f, &t.g, &o, &why), LIBSOLVER_CUDA);
     assert_non_null(strstr(why.text, "waited 1e-09 s"));
     t.places.patience = 0;
     assert_int_equal(factorize(&t).failed, t.g.n);

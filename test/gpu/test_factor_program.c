@@ -83,7 +83,8 @@ static void check_trace(const factor_program *g, const cpu_system *s, uint64_t s
         assert_true(a->columns > 0 || is_run);
         assert_true(a->row_block >= a->column_block && a->row_block * FACTOR_TILE < a->rows + 64);
         assert_true(a->begin < a->end);
-        assert_true(a->flops > 0 || a->kind == LIBSOLVER_FACTOR_TASK_ASSEMBLE || a->columns == 0);
+        assert_true(a->flops > 0 || a->kind == LIBSOLVER_FACTOR_TASK_ASSEMBLE ||
+                    a->kind == LIBSOLVER_FACTOR_TASK_DIVIDE || a->columns == 0);
     }
     assert_int_equal(fronts, g->fronts);
     assert_true(g->tasks == 0 || first == 0);

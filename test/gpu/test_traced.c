@@ -113,7 +113,7 @@ static void what_cannot_be_traced_is_refused(void **state)
 
 /* ---- Factorizations -------------------------------------------------------------------------- */
 
-enum { KINDS = LIBSOLVER_FACTOR_TASK_CONTRIBUTION + 1 };
+enum { KINDS = LIBSOLVER_FACTOR_TASK_DIVIDE + 1 };
 
 /* Two full blocks that have a third one in common: fronts in several tiles that leave one. */
 static sparse full_blocks(void)

@@ -79,7 +79,7 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
     const int64_t tables = table_bytes(program, pattern), workspace = workspace_bytes(&g, type);
     fake_wait(f->stream);
     f->type = type;
-    f->signs.parts = pattern->signs != NULL;
+    f->signs.has_signs = pattern->signs != NULL;
     if (!fake_grow_buffer(&f->tables, &f->allocations, tables))
         return fake_no_memory("the program of the factorization", tables, why);
     if (!fake_grow_buffer(&f->workspace, &f->allocations, workspace))
@@ -130,7 +130,7 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
     MAY_FAIL("launching the factorization", why);
     const int64_t value_bytes = program->entries * type_bytes(f->type) * (f->is_mixed ? 2 : 1);
     const factorization work = {.program = *program,
-                                .has_signs = f->signs.parts > 0,
+                                .has_signs = f->signs.has_signs,
                                 .tables = f->tables.at,
                                 .type = f->type,
                                 .fresh = a->fresh,
@@ -148,11 +148,11 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                                       .scale = (void *)f->scale,
                                       .outcome = f->workspace.at}};
     fake_insist(fake_room(a->panel) >=
-                    (program->panel_scalars + (f->signs.parts > 0 ? 2 * (int64_t)program->n : 0)) *
+                    (program->panel_scalars + (f->signs.has_signs ? 2 * (int64_t)program->n : 0)) *
                         type_bytes(f->type),
                 "panels need more room");
     fake_insist(!f->is_mixed ||
-                    (f->type != LIBSOLVER_D && f->type != LIBSOLVER_Z && f->signs.parts == 0),
+                    (f->type != LIBSOLVER_D && f->type != LIBSOLVER_Z && !f->signs.has_signs),
                 "a factor in mixed precision is in single, and one by Cholesky");
     fake_insist(fake_room(a->values) >= value_bytes, "values need more room");
     fake_insist(!a->fresh || fake_room(a->fresh) >= value_bytes, "fresh values need more room");
@@ -181,9 +181,20 @@ libsolver_status device_factorizer_timed(device_factorizer *f, const factor_prog
     return status;
 }
 
-libsolver_status device_factorizer_finish(device_factorizer *f, cholesky_outcome *outcome,
-                                          message *why)
+/* Which the emulator has done. */
+libsolver_status device_factorizer_judge(device_factorizer *f, const factor_program *program,
+                                         message *why)
 {
+    (void)program;
+    if (f->signs.has_signs)
+        MAY_FAIL("launching the look at pivots", why);
+    return LIBSOLVER_OK;
+}
+
+libsolver_status device_factorizer_finish(device_factorizer *f, const factor_program *program,
+                                          cholesky_outcome *outcome, message *why)
+{
+    (void)program;
     MAY_FAIL("the factorization on the device", why);
     fake_wait(f->stream);
     memcpy(outcome, f->outcome, sizeof *outcome);

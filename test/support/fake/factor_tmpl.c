@@ -227,11 +227,24 @@ static void do_small(emulator *e, int32_t s)
     factorize_columns(e, f->first, m, k, m, v);
     for (int32_t j = 0; j < k; j++)
         for (int32_t i = j; i < m; i++)
-            write_at(e, &e->panel, f->panel + i + (int64_t)j * m, v[i + j * m]);
+            write_at(e, &e->panel, f->panel + i + (int64_t)j * m,
+                     e->f->signs && i > j ? v[i + j * m] / v[j + j * m] : v[i + j * m]);
     for (int32_t j = 0; j < r; j++)
         for (int32_t i = j; i < r; i++)
             write_at(e, &e->arena, f->block + i + (int64_t)j * r, v[k + i + (k + j) * m]);
     free(v);
+}
+
+/* Row block i of a tiled front gets a unit diagonal, which is not written. */
+static void divide(emulator *e, const factor_front *f, const target *t)
+{
+    for (int32_t i = t->row; i < t->row + t->rows; i++)
+        for (int32_t j = 0; j < f->k && j < i; j++) {
+            const int64_t at = f->panel + i + (int64_t)j * f->ld;
+            const scalar root = read_at(e, &e->panel, f->panel + j + (int64_t)j * f->ld),
+                         v = read_at(e, &e->panel, at);
+            write_at(e, &e->panel, at, v / root);
+        }
 }
 
 /* Fronts [first, end), for which there is shared memory up to so many rows. */
@@ -448,6 +461,9 @@ static void do_task(emulator *e, const factor_task *task)
                                  (int64_t)(t.column - f->k + j) * (f->m - f->k),
                              v[i + j * T]);
         break;
+    case FACTOR_DIVIDE:
+        divide(e, f, &t);
+        break;
     case FACTOR_TINY:
         for (int32_t q = task->i; q < task->i + task->j; q++)
             do_smalls(e, e->g->range[q].first, e->g->range[q].end, FACTOR_TINY_ROWS);
@@ -531,6 +547,8 @@ static int may_go_on(const emulator *e, const worker *w)
         if (wait.word >= 0 && e->word[wait.word] < wait.least)
             return 0;
     }
+    if (factor_waits_for_block(f, t) && e->word[e->g->tiles + t->front] < factor_contributions(f))
+        return 0;
     return !factor_is_gated(t) || has_children(e, f);
 }
 
@@ -555,7 +573,8 @@ static void go_on(emulator *e, worker *w, random_stream *r)
         carry_out_timed(e, r);
         for (int32_t q = t->kind == FACTOR_PIVOT ? 2 : 0; q < FACTOR_TELLS; q++)
             tell(e, f, t, q);
-        e->word[e->g->tiles + t->front] += (uint32_t)factor_contributed(t);
+        e->word[e->g->tiles + t->front] +=
+            (uint32_t)factor_contributed(t) + (t->kind == FACTOR_DIVIDE);
     }
     w->task = -1;
 }
@@ -619,6 +638,20 @@ static void run_blocks(emulator *e, random_stream *r)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
+/* Leaves have their entries by rows. */
+static void check_leaves(emulator *e)
+{
+    const factor_program *g = e->g;
+    for (int64_t q = 0; q < g->ranges; q++)
+        for (int32_t s = g->range[q].first; s < g->range[q].first + g->range[q].leaves; s++) {
+            const factor_front *f = g->front + s;
+            complain(e, s >= g->range[q].end || f->k != 1 || f->children > 0 || f->entries != f->m,
+                     "a leaf is none");
+            for (int32_t i = 0; i < f->m && !e->wrong; i++)
+                complain(e, g->entry[f->entry + i].row != i, "a leaf's entries are not by rows");
+        }
+}
+
 const char *NAME(emulate_factorization)(const emulated_factorization *f)
 {
     const factor_program *g = f->program;
@@ -641,6 +674,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
              !e.values || !e.diagonal ||
                  !NAME(emulate_scaling)(f, e.values, e.diagonal, &e.outcome),
              "no memory");
+    check_leaves(&e);
     if (f->by_levels) {
         e.level = malloc(sizeof(int32_t) * (size_t)(g->tasks + 1));
         complain(&e, !e.level, "no memory");
@@ -663,7 +697,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
         factor_columns_free(&m, &columns);
     }
     if (f->signs && !e.wrong)
-        complain(&e, !NAME(emulate_division)(f, e.diagonal, &e.outcome), "no memory");
+        complain(&e, !NAME(emulate_judgement)(f, e.diagonal, &e.outcome), "no memory");
     *f->outcome = e.outcome;
     watched_close(&e.panel, 0);
     watched_close(&e.arena, 1);

@@ -13,7 +13,7 @@ int NAME(emulate_scaling)(const emulated_factorization *f, scalar *values, real 
                           cholesky_outcome *outcome);
 /* With signs: L with a unit diagonal, which is not written, and D; pivots are compared with what
  * came into their rows. */
-int NAME(emulate_division)(const emulated_factorization *f, const real *diagonal,
-                           cholesky_outcome *outcome);
+int NAME(emulate_judgement)(const emulated_factorization *f, const real *diagonal,
+                            cholesky_outcome *outcome);
 
 #endif

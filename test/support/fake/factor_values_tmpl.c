@@ -165,10 +165,9 @@ int NAME(emulate_scaling)(const emulated_factorization *f, scalar *values, real 
                           : scale_definite)(f, values, diagonal, outcome);
 }
 
-/* L with a unit diagonal, which is not written, and D; pivots are compared with what came into
- * their rows. */
-int NAME(emulate_division)(const emulated_factorization *f, const real *diagonal,
-                           cholesky_outcome *outcome)
+/* D; pivots are compared with what came into their rows. */
+int NAME(emulate_judgement)(const emulated_factorization *f, const real *diagonal,
+                            cholesky_outcome *outcome)
 {
     const factor_program *g = f->program;
     scalar *panel = f->panel, *d = panel + g->panel_scalars;
@@ -183,9 +182,8 @@ int NAME(emulate_division)(const emulated_factorization *f, const real *diagonal
             d[front->first + j] = (real)f->signs[front->first + j] * root * root;
             d[g->n + front->first + j] = 0;
             for (int32_t i = j + 1; i < front->m; i++) {
-                const double size = (double)scalar_abs(column[i]);
+                const double size = (double)scalar_abs(column[i]) * (double)root;
                 sum[f->index[rows + i]] += size * size;
-                column[i] /= root;
             }
         }
     for (int32_t k = 0; k < g->n && has_memory; k++) {
