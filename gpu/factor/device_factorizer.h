@@ -33,7 +33,7 @@ typedef struct factorizer_arguments {
 
 /* Of what a factorization with signs has beside the program. */
 typedef struct factor_sign_counts {
-    int has_signs;     /* 0: Cholesky */
+    int has_signs;     /* 0: Cholesky, or of order 0 */
     int64_t rows;      /* of all fronts of the pattern */
     int64_t long_rows; /* room for the rows of P A P^T that very many fronts have */
 } factor_sign_counts;

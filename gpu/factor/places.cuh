@@ -23,7 +23,7 @@ struct sign_tables {
     /* Counts alone. */
     sign_tables(const factor_program *g, const factor_pattern *p)
     {
-        if (!p->signs)
+        if (!p->signs || g->n == 0)
             return;
         count.has_signs = 1;
         count.rows = p->row_start[g->nodes];
