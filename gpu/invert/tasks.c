@@ -281,7 +281,7 @@ static int32_t add_inverse(group_tasks *t)
 static int32_t gram_middle(const group_tasks *t)
 {
     const int32_t nb = t->group[t->q].nb;
-    return t->is_late && nb > PRODUCT_ITEM_ROWS ? middle_of(0, nb) : 0;
+    return t->is_late && t->b->tree->cholesky && nb > PRODUCT_ITEM_ROWS ? middle_of(0, nb) : 0;
 }
 
 static void add_packs(group_tasks *t)

@@ -142,13 +142,18 @@ typedef struct factor_case {
 static void open_factor(factor_case *t, sparse a, libsolver_kind kind)
 {
     libsolver_options options;
+    int8_t *sign = malloc((size_t)a.n);
+    assert_non_null(sign);
+    memset(sign, 1, (size_t)a.n);
     libsolver_options_default(&options);
     options.backend = LIBSOLVER_BACKEND_GPU;
     options.kind = kind;
+    options.expected_signs = kind == LIBSOLVER_KIND_QUASI_DEFINITE ? sign : NULL;
     *t = (factor_case){.a = a, .view = sparse_view(&a)};
     assert_int_equal(libsolver_context_create(&options, &t->context), LIBSOLVER_OK);
     assert_int_equal(libsolver_analyze(t->context, &t->view, &options, &t->analysis), LIBSOLVER_OK);
     assert_int_equal(libsolver_factorize(t->analysis, &t->view, &t->factor), LIBSOLVER_OK);
+    free(sign);
     if (kind == LIBSOLVER_KIND_INDEFINITE)
         return;
     assert_int_equal(libsolver_refactorize_traced(t->factor, NULL, 0, NULL, &t->count),
@@ -212,10 +217,11 @@ static void tasks_of_a_factorization_are_told_and_l_is_the_same(void **state)
 {
     (void)state;
     int64_t of_kind[KINDS] = {0};
-    for (int which = 0; which < 2; which++) {
+    for (int which = 0; which < 3; which++) {
         factor_case t;
         int64_t count = 0;
-        open_factor(&t, which ? full_blocks() : sparse_grid(60, 50, 4), LIBSOLVER_KIND_AUTO);
+        open_factor(&t, which ? full_blocks() : sparse_grid(60, 50, 4),
+                    which < 2 ? LIBSOLVER_KIND_AUTO : LIBSOLVER_KIND_QUASI_DEFINITE);
         for (int64_t k = 0; k < t.a.pointers[t.a.n]; k++)
             t.a.values[k] *= 1 + 0.01 * (double)(k % 7);
         assert_int_equal(libsolver_refactorize(t.factor, &t.view), LIBSOLVER_OK);
