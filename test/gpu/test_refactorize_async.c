@@ -77,11 +77,16 @@ static libsolver_options options_of(const bench *t, libsolver_kind kind, libsolv
     return o;
 }
 
+/* A seed of which systems are large in short runs too: inverses of a root begin before its last
+ * columns are made. */
+enum { LARGE = 15 };
+
 static void bench_begin(bench *t, uint64_t seed, libsolver_kind kind, libsolver_purpose purpose)
 {
     CUDA(cudaStreamCreateWithFlags(&t->stream, cudaStreamNonBlocking));
     t->r = random_seeded(seed);
-    t->s = random_system(&t->r, DOMINANT, small ? 5 : 4 + (int32_t)(seed % 20), SCALAR_COMPLEX);
+    t->s = random_system(&t->r, DOMINANT, small && seed != LARGE ? 5 : 4 + (int32_t)(seed % 20),
+                         SCALAR_COMPLEX);
     CUDA(cudaMalloc(&t->values, sizeof(scalar) * (size_t)t->s.start[t->s.n] + 8));
     CUDA(cudaMalloc((void **)&t->errors, COLUMNS * sizeof(double)));
     CUDA(cudaMalloc((void **)&t->status, sizeof(libsolver_status)));
@@ -361,8 +366,10 @@ static void a_factor_made_again_is_the_first(void **state)
 static void quasi_definite_factors_are_as_those_of_cholesky(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < (small ? 6 : 24); seed++) {
+    for (uint64_t seed = 0; seed < 24; seed++) {
         bench t;
+        if (small && seed > 5 && seed != LARGE)
+            continue;
         bench_begin(&t, seed, LIBSOLVER_KIND_QUASI_DEFINITE, (libsolver_purpose)(seed % 3));
         new_values(&t, GOOD);
         if (CHOICE == LIBSOLVER_ON) /* in mixed precision made on the CPU */
