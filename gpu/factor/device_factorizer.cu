@@ -428,18 +428,16 @@ extern "C" libsolver_status device_factorizer_judge(device_factorizer *f, const 
 {
     const current_device here(f->device);
     f->is_judged = 1;
-    return f->signs.has_signs
-               ? with_type(f->type,
-                           [&](auto one) {
-                               using T = decltype(one);
-                               const quasi_arguments<T> a = places_of<T>(f, g, &f->made_for).quasi;
-                               launch_shape shape = {judge_blocks(a), JUDGE_THREADS};
-                               shape.overlaps = true;
-                               return LAUNCH_STATUS(launch_kernel(judge_pivots_kernel<T>, shape,
-                                                                  f->stream, a),
-                                                    "launching the look at pivots", why);
-                           })
-               : LIBSOLVER_OK;
+    if (!f->signs.has_signs)
+        return LIBSOLVER_OK;
+    return with_type(f->type, [&](auto one) {
+        using T = decltype(one);
+        const quasi_arguments<T> a = places_of<T>(f, g, &f->made_for).quasi;
+        launch_shape shape = {judge_blocks(a), JUDGE_THREADS};
+        shape.overlaps = true;
+        return LAUNCH_STATUS(launch_kernel(judge_pivots_kernel<T>, shape, f->stream, a),
+                             "launching the look at pivots", why);
+    });
 }
 
 extern "C" libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *g,
