@@ -3,7 +3,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "factor_profile.h"
 #include "room.h"
+#include <assert.h>
 #include <math.h>
+
+static_assert((int)FACTOR_KINDS <= (int)TIMELINE_MOST_STATES, "each kind is a state");
 
 static const char *const kinds[FACTOR_KINDS] = {"tiny", "small",  "assemble",     "pivot",
                                                 "rows", "update", "contribution", "divide"};

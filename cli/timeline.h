@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TIMELINE_BINS = 240, TIMELINE_MOST_STATES = 7 };
+enum { TIMELINE_BINS = 240, TIMELINE_MOST_STATES = 8 };
 
 typedef struct timeline {
     int states;                        /* what a block can be doing */
