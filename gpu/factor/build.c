@@ -21,12 +21,10 @@ static void find_levels(builder *b)
     for (int32_t q = 0; q < b->tree.fronts; q++) {
         const int32_t s = b->tree.visit[q];
         const factor_front *f = g->front + s;
-        int32_t last = 0;
         b->run_end[s] = 0;
         if (!is_small(b, s)) {
             begin = -1;
             b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 1 : -1);
-            last += g->has_signs; /* what divides it */
         } else {
             const int is_next =
                 begin >= 0 && b->tree.visit[q - 1] == s - 1 && is_group(b, begin) == is_group(b, s);
@@ -48,7 +46,7 @@ static void find_levels(builder *b)
             b->level[s] = level;
             b->run_end[begin] = s + 1;
         }
-        last += b->level[s];
+        const int32_t last = b->level[s] + (g->has_signs && !is_small(b, s)); /* FACTOR_DIVIDE */
         if (last >= g->levels)
             g->levels = last + 1;
     }

@@ -71,16 +71,17 @@ libsolver_status device_factorizer_load(device_factorizer *f, const factor_progr
  * one that was loaded last, of which only the levels and the kinds of tasks are read here. */
 libsolver_status device_factorizer_launch(device_factorizer *f, const factor_program *program,
                                           const factorizer_arguments *arguments, message *why);
-/* With signs: compares pivots with their rows, for the outcome.  Behind _launch: others may put on
- * the stream between what wants columns alone; _finish sees to it where nobody has. */
-libsolver_status device_factorizer_judge(device_factorizer *f, const factor_program *program,
-                                         message *why);
-/* The same with the times of all tasks, on the host: for each when it began and ended, by the
+/* _launch with the times of all tasks, on the host: for each when it began and ended, by the
  * device's clock in ns.  Waits, though _finish is still to be called. */
 libsolver_status device_factorizer_timed(device_factorizer *f, const factor_program *program,
                                          const factorizer_arguments *arguments, uint64_t *times,
                                          message *why);
-/* Waits for the end of that. */
+/* With signs: compares pivots with what came into their rows, for the outcome.  What wants only
+ * columns of L may be put on the stream between _launch and this; where nobody calls it, _finish
+ * does. */
+libsolver_status device_factorizer_judge(device_factorizer *f, const factor_program *program,
+                                         message *why);
+/* Waits for the end of the factorization. */
 libsolver_status device_factorizer_finish(device_factorizer *f, const factor_program *program,
                                           cholesky_outcome *outcome, message *why);
 /* Many factorizations by one program, each with a workspace of its own; values and panels of item i
