@@ -11,7 +11,8 @@
  * and its fronts could not begin earlier elsewhere: with the parent of its last front, which would
  * have to wait elsewhere, but with another subtree only where there are more of them than warps.
  * One of tiny fronts is for a warp and has no others, and groups, whose numbers are elsewhere, have
- * runs of their own, short ones: what waits for them is nearer to the end. */
+ * runs of their own, short ones: what waits for them is nearer to the end.  A group of leaves belongs
+ * to their run. */
 static void find_levels(builder *b)
 {
     factor_program *g = b->program;
@@ -21,8 +22,14 @@ static void find_levels(builder *b)
     for (int32_t q = 0; q < b->tree.fronts; q++) {
         const int32_t s = b->tree.visit[q];
         const factor_front *f = g->front + s;
+        const int32_t group = group_of_leaves(b, s);
         b->run_end[s] = 0;
-        if (!is_small(b, s)) {
+        if (group >= 0) { /* a run of these leaves alone */
+            begin = -1;
+            b->level[s] = 0;
+            if (s == b->tree.first_leaf[group - b->tree.nodes])
+                b->run_end[s] = s + g->front[group].children;
+        } else if (!is_small(b, s)) {
             begin = -1;
             b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 1 : -1);
         } else {
@@ -65,7 +72,10 @@ static libsolver_status name_words(builder *b)
     for (int32_t q = 0; q < fronts && has_memory; q++) {
         const int32_t s = b->tree.visit[q], parent = above(b, s);
         factor_front *f = g->front + s;
-        run[s] = is_small(b, s) && b->run_end[s] == 0 ? run[s - 1] : s;
+        if (is_group(b, s) && group_of_leaves(b, s) >= 0)
+            run[s] = b->tree.first_leaf[s - b->tree.nodes];
+        else
+            run[s] = is_small(b, s) && b->run_end[s] == 0 ? run[s - 1] : s;
         for (int32_t c = 0; c < f->children && is_small(b, s); c++) {
             factor_child *child = g->child + f->child + c;
             if (child->word == g->tiles + run[s])
@@ -132,7 +142,7 @@ static void limit_runs(builder *b)
 {
     double seconds = 0;
     for (int32_t s = 0; s < b->tree.fronts; s++)
-        if (is_small(b, s))
+        if (is_small(b, s) && group_of_leaves(b, s) < 0)
             seconds += factor_small_seconds(b->program->front + s, 1 /* a leaf: among others */);
     b->apart_seconds = b->run_seconds = b->tuning.run_part * seconds;
     if (b->run_seconds < b->tuning.run_seconds) {
@@ -146,7 +156,9 @@ static libsolver_status find_tree(builder *b)
 {
     const factor_pattern *p = b->pattern;
     factor_program *g = b->program;
-    TRY(factor_groups_find(b->m, p, b->tuning.wide, b->tuning.together, &b->tree));
+    const int32_t leaf_rows =
+        b->tuning.small_rows < FACTOR_TINY_ROWS ? b->tuning.small_rows : FACTOR_TINY_ROWS;
+    TRY(factor_groups_find(b->m, p, b->tuning.wide, b->tuning.together, leaf_rows, &b->tree));
     g->fronts = b->tree.fronts;
     g->positions = b->tree.positions;
     g->own_position = b->tree.position;

@@ -18,7 +18,8 @@ void builder_place_blocks(builder *b)
         b->own[s] = b->other[s] = 0;
     for (int32_t q = 0; q < tree->fronts; q++) {
         const int32_t s = tree->visit[q], parent = above(b, s);
-        const int64_t r = rows(b, s) - pivots(b, s);
+        const int is_summed = !is_group(b, s) && group_of_leaves(b, s) >= 0;
+        const int64_t r = is_summed ? 0 : rows(b, s) - pivots(b, s);
         if (b->own[s] < r * r)
             b->own[s] = r * r;
         if (parent >= 0) {

@@ -14,7 +14,7 @@ typedef struct grouping {
     memory *m;
     const factor_pattern *pattern;
     factor_groups *g;
-    int32_t wide, together;
+    int32_t wide, together, leaf_rows;
     int64_t room;             /* of positions */
     int32_t *children, *last; /* nodes: how many, the last one, -1: none */
     int32_t *before;          /* nodes: the sibling before, -1: none */
@@ -55,6 +55,8 @@ static libsolver_status reserve(grouping *b, int64_t more)
 /* Rows of the front at hand that some of its children have, ascending, and what is known of these
  * children. */
 typedef struct rows_together {
+    int32_t most_rows; /* of a group */
+    int has_leaves;    /* the children are, one behind the other */
     int32_t row[MOST_ROWS], rows, members;
     int64_t entries; /* of the members' blocks */
 } rows_together;
@@ -68,6 +70,7 @@ static libsolver_status make_group(grouping *b, int32_t s, const rows_together *
     g->above[group] = s;
     g->rows[group] = t->rows;
     g->row_start[group] = g->positions;
+    g->first_leaf[group - g->nodes] = t->has_leaves ? b->member[0] : -1;
     for (int32_t i = 0; i < t->rows; i++) {
         g->position[g->positions + i] = t->row[i];
         b->place[t->row[i]] = i;
@@ -83,16 +86,16 @@ static libsolver_status make_group(grouping *b, int32_t s, const rows_together *
     return LIBSOLVER_OK;
 }
 
-/* Child c joins, unless there would be more than MOST_ROWS rows.  Returns whether it did. */
+/* Child c joins, unless there would be too many rows.  Returns whether it did. */
 static int join(const grouping *b, int32_t c, rows_together *t)
 {
     const int32_t *other = positions_of(b, c), others = rows_of(b, c);
-    rows_together all = {.rows = 0};
+    rows_together all = {.most_rows = t->most_rows, .has_leaves = t->has_leaves};
     int32_t i = 0, j = 0;
     while (i < t->rows || j < others) {
         const int32_t row =
             j == others || (i < t->rows && t->row[i] < other[j]) ? t->row[i] : other[j];
-        if (all.rows == MOST_ROWS)
+        if (all.rows == t->most_rows)
             return 0;
         all.row[all.rows++] = row;
         i += i < t->rows && t->row[i] == row;
@@ -116,20 +119,49 @@ static int is_full(const grouping *b, const rows_together *t)
 /* The group at hand is made, or its few members are left; *count: of the children left. */
 static libsolver_status end_group(grouping *b, int32_t s, rows_together *t, int32_t *count)
 {
-    const int makes = t->members >= LEAST;
+    const int makes =
+        t->members >= LEAST && (!t->has_leaves || 2 * t->members >= b->together);
     if (makes)
         TRY(make_group(b, s, t));
     for (int32_t q = 0; q < (makes ? 1 : t->members); q++)
         b->list[(*count)++] = makes ? b->g->fronts - 1 : b->member[q];
-    *t = (rows_together){.rows = 0};
+    *t = (rows_together){.most_rows = t->most_rows, .has_leaves = t->has_leaves};
     return LIBSOLVER_OK;
+}
+
+/* See factor_is_leaf. */
+static int is_leaf(const grouping *b, int32_t s)
+{
+    const factor_pattern *p = b->pattern;
+    const int32_t j = p->first[s];
+    return b->children[s] == 0 && p->first[s + 1] == j + 1 && b->g->rows[s] <= b->leaf_rows &&
+           p->start[j + 1] - p->start[j] == b->g->rows[s];
+}
+
+/* Leaves among the children b->list[0 .. count) of front s that are numbered one behind the other
+ * are grouped, as below. */
+static libsolver_status group_leaves(grouping *b, int32_t s, int32_t count, int32_t *left)
+{
+    rows_together t = {.most_rows = b->leaf_rows, .has_leaves = 1};
+    *left = 0;
+    for (int32_t q = 0; q < count; q++) {
+        const int32_t c = b->list[q];
+        const int follows = t.members > 0 && t.members < FACTOR_SUMMED_LEAVES &&
+                            c == b->member[t.members - 1] + 1 && is_leaf(b, c);
+        if (follows && join(b, c, &t))
+            continue;
+        TRY(end_group(b, s, &t, left));
+        if (!is_leaf(b, c) || !join(b, c, &t))
+            b->list[(*left)++] = c;
+    }
+    return end_group(b, s, &t, left);
 }
 
 /* Children b->list[0 .. count) of front s are grouped once; groups take their members' places.
  * Returns how many are left in *left. */
 static libsolver_status group_once(grouping *b, int32_t s, int32_t count, int32_t *left)
 {
-    rows_together t = {.rows = 0};
+    rows_together t = {.most_rows = MOST_ROWS};
     *left = 0;
     for (int32_t q = 0; q < count; q++) {
         const int32_t c = b->list[q];
@@ -148,9 +180,11 @@ static libsolver_status group_once(grouping *b, int32_t s, int32_t count, int32_
 /* Groups of front s, and of these, until no more than `wide` are left or none can be joined. */
 static libsolver_status group_children(grouping *b, int32_t s)
 {
-    int32_t left = b->children[s], count = left + 1;
+    int32_t left = b->children[s], count;
     for (int32_t c = b->last[s], q = left; c >= 0; c = b->before[c])
         b->list[--q] = c;
+    TRY(group_leaves(b, s, left, &left));
+    count = left + 1;
     while (left > b->wide && left < count) {
         count = left;
         TRY(group_once(b, s, count, &left));
@@ -211,13 +245,14 @@ static libsolver_status group(grouping *b)
 }
 
 libsolver_status factor_groups_find(memory *m, const factor_pattern *p, int32_t wide,
-                                    int32_t together, factor_groups *g)
+                                    int32_t together, int32_t leaf_rows, factor_groups *g)
 {
     grouping b = {.m = m,
                   .pattern = p,
                   .g = g,
                   .wide = wide,
-                  .together = together < LEAST ? LEAST : together};
+                  .together = together < LEAST ? LEAST : together,
+                  .leaf_rows = leaf_rows};
     const int64_t nodes = p->nodes, most = nodes + nodes / (LEAST - 1);
     *g =
         (factor_groups){.nodes = p->nodes, .fronts = p->nodes, .positions = p->row_start[p->nodes]};
@@ -227,11 +262,13 @@ libsolver_status factor_groups_find(memory *m, const factor_pattern *p, int32_t 
     g->visit = memory_new(m, most, sizeof(int32_t));
     g->rows = memory_new(m, most, sizeof(int32_t));
     g->row_start = memory_new(m, most, sizeof(int64_t));
+    g->first_leaf = memory_new(m, most - nodes, sizeof(int32_t));
     b.children = memory_new(m, nodes, sizeof(int32_t));
     b.last = memory_new(m, nodes, sizeof(int32_t));
     b.before = memory_new(m, nodes, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (g->above && g->visit && g->rows && g->row_start && b.children && b.last && b.before) {
+    if (g->above && g->visit && g->rows && g->row_start && g->first_leaf && b.children && b.last &&
+        b.before) {
         link_children(&b);
         status = group(&b);
     }
@@ -251,5 +288,6 @@ void factor_groups_free(memory *m, factor_groups *g)
     memory_free(m, g->rows);
     memory_free(m, g->row_start);
     memory_free(m, g->position);
+    memory_free(m, g->first_leaf);
     *g = (factor_groups){0};
 }

@@ -4,7 +4,8 @@
  * Whoever assembles a front adds its children's blocks one after the other.  Where there are
  * thousands, that is all the time of a factorization, and one block of threads spends it.  So they
  * are cut into groups, each a front without pivots whose block is the sum of its children's, and
- * groups into groups, until few are left. */
+ * groups into groups, until few are left.  Leaves that are next to each other have groups of their
+ * own. */
 #ifndef GPU_FACTOR_GROUPS_H
 #define GPU_FACTOR_GROUPS_H
 
@@ -24,13 +25,21 @@ typedef struct factor_groups {
     int32_t *position;     /* as factor_pattern's, of all fronts; NULL: there are no groups, and the
                               pattern's holds */
     int64_t positions;
+    int32_t *first_leaf; /* fronts - nodes: of a group of leaves the first one, behind which are the
+                            others; -1: it is another group */
 } factor_groups;
 
+/* A group of leaves is one warp's work together with them, and their blocks are nowhere: see
+ * sum_of_leaves. */
+enum { FACTOR_SUMMED_LEAVES = 32 /* most of a group */ };
+
 /* wide: most children of a front that are left as they are; together: least of a group, where there
- * are so many.  Depends on nothing but these and the pattern.  O(positions log positions).
+ * are so many; leaf_rows: most of a leaf, and of a group of leaves, 0: there are none.  Depends on nothing but
+ * these and the pattern.  O(positions log positions).
  * OUT_OF_MEMORY, NOT_BUILT (2^31 fronts or more); factor_groups_free in every case. */
 libsolver_status factor_groups_find(memory *m, const factor_pattern *pattern, int32_t wide,
-                                    int32_t together, factor_groups *groups);
+                                    int32_t together, int32_t leaf_rows,
+                                    factor_groups *groups);
 void factor_groups_free(memory *m, factor_groups *groups);
 
 #endif

@@ -40,10 +40,12 @@ __device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T, K>
     if (warp < task.j) {
         const factor_range range = a.range[task.i + warp];
         const int behind = range.first + range.leaves;
-        for (int s = range.first; s < behind; s += 32)
-            factorize_leaves(a, s, min(s + 32, behind));
-        factorize_run<1>(a, {behind, range.end, 0}, {}, a.front_words + range.first,
-                         shared + warp * small_front<T>::bytes(FACTOR_TINY_ROWS));
+        char *const own = shared + warp * small_front<T>::bytes(FACTOR_TINY_ROWS);
+        if (range.group >= 0)
+            factorize_group_of_leaves(a, range, own);
+        for (int s = range.first; s < behind && range.group < 0; s += 32)
+            factorize_leaves_apart(a, s, min(s + 32, behind));
+        factorize_run<1>(a, {behind, range.end, 0, -1}, {}, a.front_words + range.first, own);
     }
 }
 
@@ -52,8 +54,8 @@ template <typename T, typename K>
 __device__ __forceinline__ void run_fronts_by_block(const factor_arguments<T, K> &a,
                                                     const factor_task &task, char *shared)
 {
-    factorize_run<8>(a, {task.i, task.j, 0}, {task.from, task.to, 0}, a.front_words + task.i,
-                     shared);
+    factorize_run<8>(a, {task.i, task.j, 0, -1}, {task.from, task.to, 0, -1},
+                     a.front_words + task.i, shared);
 }
 
 template <typename T, typename K>

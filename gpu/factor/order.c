@@ -23,6 +23,7 @@ enum {
     PANEL_NS = 2600,
     TALL_PANEL_NS = 4600, /* of 128 x 64 */
     CHILD_NS = 250,       /* of a group: its block, added */
+    SUMMED_NS = 250,      /* of a group of leaves: one of these */
     DIVIDE_NS = 4000,
     WAIT_NS = 1500 /* from the end of a task to the begin of one that waits for it */
 };
@@ -52,6 +53,12 @@ double factor_run_seconds(const factor_program *g, int32_t first, int32_t end)
     for (int32_t s = first; s < end; s++)
         seconds += factor_small_seconds(g->front + s, s - first < leaves ? s - first : -1);
     return seconds;
+}
+
+double factor_range_seconds(const factor_program *g, const factor_range *range)
+{
+    return range->group >= 0 ? 5e-6 + SUMMED_NS * 1e-9 * range->leaves
+                             : factor_run_seconds(g, range->first, range->end);
 }
 
 typedef struct scheduler {
@@ -140,8 +147,13 @@ static void add_edges(scheduler *s)
         if (task->kind == FACTOR_SMALL)
             add_run_edges(s, t, task->i, task->j);
         else if (task->kind == FACTOR_TINY)
-            for (int32_t q = task->i; q < task->i + task->j; q++)
-                add_run_edges(s, t, g->range[q].first, g->range[q].end);
+            for (int32_t q = task->i; q < task->i + task->j; q++) {
+                const factor_range *range = g->range + q;
+                if (range->group >= 0)
+                    add_edge(s, t, gate_of(s, s->above[range->group]));
+                else
+                    add_run_edges(s, t, range->first, range->end);
+            }
         else
             add_tile_edges(s, t);
     }
@@ -175,7 +187,7 @@ static int64_t task_ns(const factor_program *g, const factor_task *t)
     switch ((factor_kind)t->kind) {
     case FACTOR_TINY:
         for (int32_t q = t->i; q < t->i + t->j; q++) {
-            const double seconds = factor_run_seconds(g, g->range[q].first, g->range[q].end);
+            const double seconds = factor_range_seconds(g, g->range + q);
             longest = seconds > longest ? seconds : longest;
         }
         return (int64_t)(1e9 * longest);

@@ -7,9 +7,10 @@
 #include "libsolver_types.h"
 
 /* Predicted seconds of a front in shared memory, by a warp or a block, in a run behind so many
- * leaves, -1: and others; of a run. */
+ * leaves, -1: and others; of a run by a block; of a warp's. */
 double factor_small_seconds(const factor_front *front, int32_t leaves);
 double factor_run_seconds(const factor_program *program, int32_t first, int32_t end);
+double factor_range_seconds(const factor_program *program, const factor_range *range);
 /* How many of fronts [first, end) are leaves, before one that is not. */
 int32_t factor_leaves(const factor_program *program, int32_t first, int32_t end);
 

@@ -86,9 +86,10 @@ typedef struct factor_entry {
     uint16_t row, column;
 } factor_entry;
 
-/* Fronts [first, end), the first of which are leaves: see factor_is_leaf. */
+/* Fronts [first, end), the first of which are leaves: see factor_is_leaf.  group: all are, and the
+ * only children of this one, which the same warp makes; -1: there is none. */
 typedef struct factor_range {
-    int32_t first, end, leaves;
+    int32_t first, end, leaves, group;
 } factor_range;
 
 typedef enum factor_kind {

@@ -210,10 +210,12 @@ template <typename T> struct leaf_columns {
     static constexpr int COUNT = 4;
     T v[COUNT];
     uint32_t slot[COUNT];
+    int position[COUNT]; /* of a lane's row in the group */
 
-    template <typename K>
+    /* positions: before those of a lane's leaf, of leaves of a group. */
+    template <bool IS_GROUP, typename K>
     __device__ __forceinline__ void load(const factor_arguments<T, K> &a, const factor_front &mine,
-                                         int first, int leaves)
+                                         int64_t positions, int first, int leaves)
     {
         const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -224,6 +226,10 @@ template <typename T> struct leaf_columns {
             if constexpr (K::HAS_SIGNS) {
                 const int64_t rows = __shfl_sync(~0u, mine.rows, of);
                 slot[q] = lane < m ? a.slot[rows + lane] : 0;
+            }
+            if constexpr (IS_GROUP) {
+                const int64_t from = __shfl_sync(~0u, positions, of);
+                position[q] = lane > 0 && lane < m ? a.position[from + lane - 1] : 0;
             }
         }
     }
@@ -244,11 +250,13 @@ __device__ __forceinline__ void store_leaf_block(T *block, int r, T x, T turned)
     }
 }
 
-/* Leaves [first, end) of a warp, at most 32: pivots are a lane's each; columns and contribution
- * blocks follow one another, as those of one are next to each other in memory. */
-template <typename T, typename K>
+/* Leaves [first, end) of a warp, at most 32: pivots are a lane's each; columns follow one another,
+ * as entries of one are next to each other in memory.  put(number, m, column, turned, position) for
+ * what else is done with a leaf's column of L, which has m rows, one in each lane; turned: its
+ * conjugate times its sign.  positions: see leaf_columns. */
+template <bool IS_GROUP, typename T, typename K, typename Put>
 __device__ __forceinline__ void factorize_leaves(const factor_arguments<T, K> &a, int first,
-                                                 int end)
+                                                 int end, int64_t positions, Put &&put)
 {
     using R = real_of<T>;
     const int lane = threadIdx.x % 32, leaves = end - first;
@@ -256,7 +264,7 @@ __device__ __forceinline__ void factorize_leaves(const factor_arguments<T, K> &a
     const auto sign = a.signs_at(f.first).at(0);
     const T top = a.value[f.entry];
     leaf_columns<T> next;
-    next.load(a, f, 0, leaves);
+    next.template load<IS_GROUP>(a, f, positions, 0, leaves);
     const R pivot = sign.flip(real_part(top), 0), start = K::HAS_SIGNS ? 0 : a.diagonal[f.first];
     const T times = from_real<T>(sign.flip(reciprocal_root(pivot), 0));
     const R root = real_part(multiply(top, times)), reciprocal = 1 / root;
@@ -267,7 +275,7 @@ __device__ __forceinline__ void factorize_leaves(const factor_arguments<T, K> &a
 #pragma unroll 1
     for (int q0 = 0; q0 < leaves; q0 += leaf_columns<T>::COUNT) {
         const leaf_columns<T> now = next;
-        next.load(a, f, q0 + leaf_columns<T>::COUNT, leaves);
+        next.template load<IS_GROUP>(a, f, positions, q0 + leaf_columns<T>::COUNT, leaves);
 #pragma unroll
         for (int q = 0; q < leaf_columns<T>::COUNT; q++) {
             const int of = q0 + q, m = __shfl_sync(~0u, f.m, of);
@@ -284,10 +292,65 @@ __device__ __forceinline__ void factorize_leaves(const factor_arguments<T, K> &a
             if constexpr (K::HAS_SIGNS)
                 if (lane < m)
                     a.sum[now.slot[q]] = lane == 0 ? 0 : squared_size(x);
-            store_leaf_block(a.arena + __shfl_sync(~0u, f.block, of), m - 1, x,
-                             conjugate_if(flipped, true));
+            put(of, f, m, x, conjugate_if(flipped, true), now.position[q]);
         }
     }
+}
+
+/* Leaves [first, end) of a warp, at most 32, and their contribution blocks. */
+template <typename T, typename K>
+__device__ __forceinline__ void factorize_leaves_apart(const factor_arguments<T, K> &a, int first,
+                                                       int end)
+{
+    factorize_leaves<false>(
+        a, first, end, 0, [&](int of, const factor_front &f, int m, T x, T turned, int) {
+            store_leaf_block(a.arena + __shfl_sync(~0u, f.block, of), m - 1, x, turned);
+        });
+}
+
+/* The block of a group of leaves: minus the product of their columns, which X has, r rows of up to
+ * 32 of the group's, with itself. */
+template <typename T, typename S>
+__device__ __forceinline__ void store_sum_of_leaves(T *block, int r, const T *X, int ld, int leaves,
+                                                    S signs)
+{
+#pragma unroll 1
+    for (int j = 0; j < r; j += 8)
+#pragma unroll 1
+        for (int i = j / 16 * 16; i < r; i += 16) {
+            product_sum<T, 1> sum;
+            for (int p = 0; p < leaves; p += 8)
+                multiply_8_turned(sum, X + i + p * ld, ld, X + j + p * ld, ld, min(8, leaves - p),
+                                  signs.at(p).first(min(8, leaves - p)));
+            each_entry_of(sum, [&](int row, int column, T v) {
+                if (i + row < r && j + column <= i + row)
+                    block[i + row + (j + column) * r] = -v;
+            });
+        }
+}
+
+/* The leaves of a range and the group that they are the children of, by a warp: the group's block is
+ * a product of all their columns, which come to its rows in shared memory, one leaf a column. */
+template <typename T, typename K>
+__device__ __forceinline__ void factorize_group_of_leaves(const factor_arguments<T, K> &a,
+                                                          const factor_range &range, char *shared)
+{
+    const int lane = threadIdx.x % 32, leaves = range.leaves;
+    const int ld = padded_rows<T>(FACTOR_TINY_ROWS);
+    const factor_front &group = a.front[range.group];
+    T *const X = small_front<T>::entries(shared);
+    const int64_t positions = a.child[group.child + min(lane, leaves - 1)].position;
+    for (int q = lane; q < ld * FACTOR_TINY_ROWS; q += 32)
+        X[q] = T{};
+    __syncwarp();
+    factorize_leaves<true>(a, range.first, range.end, positions,
+                           [&](int of, const factor_front &, int m, T x, T, int position) {
+                               if (lane > 0 && lane < m)
+                                   X[position + of * ld] = x;
+                           });
+    __syncwarp();
+    store_sum_of_leaves(a.arena + group.block, group.m, X, ld, leaves,
+                        a.signs_at(a.front[range.first].first));
 }
 
 /* The record of front s to shared memory, asynchronously. */

@@ -175,7 +175,7 @@ static void even_out_ranges(const builder *b, int32_t first, int32_t end)
     for (int32_t from = first; from < end; from += WINDOW)
         for (int32_t q = from; q < end && q < from + WINDOW; q++) {
             const factor_range range = g->range[q];
-            const double own = factor_run_seconds(g, range.first, range.end);
+            const double own = factor_range_seconds(g, &range);
             int32_t at = q - from; /* by insertion: those that are equal stay in their order */
             for (; at > 0 && seconds[at - 1] < own; at--) {
                 seconds[at] = seconds[at - 1];
@@ -206,8 +206,11 @@ libsolver_status builder_list_ranges(builder *b)
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t s = 0; s < fronts; s++)
         if (b->run_end[s] > 0 && is_tiny(b, s))
-            g->range[b->ranges_end[b->level[s]]++] = (factor_range){
-                .first = s, .end = b->run_end[s], .leaves = factor_leaves(g, s, b->run_end[s])};
+            g->range[b->ranges_end[b->level[s]]++] =
+                (factor_range){.first = s,
+                               .end = b->run_end[s],
+                               .leaves = factor_leaves(g, s, b->run_end[s]),
+                               .group = is_group(b, s) ? -1 : group_of_leaves(b, s)};
     for (int32_t q = 0; q < g->levels; q++) /* each end is where it should be now */
         even_out_ranges(b, q > 0 ? b->ranges_end[q - 1] : 0, b->ranges_end[q]);
     return LIBSOLVER_OK;

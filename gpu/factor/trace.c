@@ -88,8 +88,11 @@ static libsolver_factor_task describe(const factor_program *g, const factor_task
 {
     libsolver_factor_task task = {.kind = (libsolver_factor_task_kind)factor_kind_of(t)};
     if (t->kind == FACTOR_TINY)
-        for (int32_t q = t->i; q < t->i + t->j; q++)
+        for (int32_t q = t->i; q < t->i + t->j; q++) {
             add_fronts(g, g->range[q].first, g->range[q].end, &task);
+            if (g->range[q].group >= 0)
+                add_fronts(g, g->range[q].group, g->range[q].group + 1, &task);
+        }
     else if (t->kind == FACTOR_SMALL)
         add_fronts(g, t->i, t->j, &task);
     else {

@@ -83,7 +83,7 @@ static libsolver_status find(memory *m, grouping *b, factor_groups *groups)
                                     .above = t->above,
                                     .row_start = b->row_start,
                                     .position = b->position};
-    return factor_groups_find(m, &pattern, WIDE, TOGETHER, groups);
+    return factor_groups_find(m, &pattern, WIDE, TOGETHER, 0, groups);
 }
 
 /* Groups, none where no sum is long. */

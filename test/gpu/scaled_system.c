@@ -24,6 +24,30 @@ pattern wide_pattern(int32_t leaves, int32_t copies)
     return a;
 }
 
+pattern leaves_pattern(random_stream *r, int32_t leaves, int32_t hubs)
+{
+    enum { MOST = 8 };
+    const int32_t n = leaves + hubs;
+    pattern a = {.n = n,
+                 .start = malloc(sizeof(int64_t) * (size_t)(n + 1)),
+                 .row = malloc(sizeof(int32_t) *
+                               ((size_t)leaves * (MOST + 1) + (size_t)hubs * (size_t)hubs + 1))};
+    int64_t nnz = 0;
+    assert_true(a.start && a.row);
+    for (int32_t j = 0; j < n; j++) {
+        int32_t wanted = random_below(r, MOST + 1);
+        a.start[j] = nnz;
+        a.row[nnz++] = j;
+        for (int32_t i = j < leaves ? leaves : j + 1; i < n; i++)
+            if (j >= leaves || (wanted > 0 && random_below(r, n - i) < wanted)) {
+                a.row[nnz++] = i;
+                wanted--;
+            }
+    }
+    a.start[n] = nnz;
+    return a;
+}
+
 factor_program program_of(cpu_system *s, const factor_tuning *tuning)
 {
     factor_program g;

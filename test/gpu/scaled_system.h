@@ -34,6 +34,9 @@ enum { TUNINGS = sizeof tunings / sizeof *tunings };
 void positive_system(cpu_system *s, random_stream *r, pattern a, int order);
 /* Leaves of `copies` rows each around a hub, which comes last: a front with very many children. */
 pattern wide_pattern(int32_t leaves, int32_t copies);
+/* Leaves of one row each, with up to eight of `hubs` rows, which are joined to one another and come
+ * last: groups of leaves. */
+pattern leaves_pattern(random_stream *r, int32_t leaves, int32_t hubs);
 /* Its program; tuning: NULL or as for factor_program_build. */
 factor_program program_of(cpu_system *s, const factor_tuning *tuning);
 factor_pattern fronts_of(const cpu_system *s);

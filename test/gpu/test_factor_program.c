@@ -49,7 +49,8 @@ static void check_levels(const factor_program *g)
     for (int64_t t = 0; t < g->tasks; t++) {
         assert_in_range(g->by_level[t], 0, g->tasks - 1);
         for (int32_t q = 0; g->task[t].kind == FACTOR_TINY && q < g->task[t].j; q++)
-            fronts += g->range[g->task[t].i + q].end - g->range[g->task[t].i + q].first;
+            fronts += g->range[g->task[t].i + q].end - g->range[g->task[t].i + q].first +
+                      (g->range[g->task[t].i + q].group >= 0);
         fronts += g->task[t].kind == FACTOR_SMALL ? g->task[t].j - g->task[t].i : 0;
         fronts += g->task[t].kind == FACTOR_PIVOT && g->task[t].i == 0;
     }
@@ -218,6 +219,31 @@ static void wide_trees(void **state)
     }
 }
 
+/* Leaves next to each other are one warp's work, with the sum of their blocks. */
+static void groups_of_leaves(void **state)
+{
+    int64_t all = 0;
+    (void)state;
+    for (int seed = 0; seed < 24; seed++) {
+        cpu_system s;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t leaves = 30 + random_below(&r, 400), hubs = 1 + random_below(&r, 60);
+        const pattern a = leaves_pattern(&r, leaves, hubs);
+        const factor_tuning *tuning = seed % 5 ? tunings + seed % 5 - 1 : NULL;
+        if (seed % 2)
+            system_build_quasi_definite(&s, &r, a, NATURAL, 0);
+        else
+            positive_system(&s, &r, a, NATURAL);
+        check_system(&s, tuning, seed);
+        factor_program g = program_of(&s, tuning);
+        for (int64_t q = 0; q < g.ranges; q++)
+            all += g.range[q].group >= 0 ? g.range[q].leaves : 0;
+        factor_program_free(&s.env.memory, &g);
+        system_free(&s);
+    }
+    assert_true(all > 1000);
+}
+
 /* The first row whose pivot is refused is the CPU's. */
 static void breakdowns(void **state)
 {
@@ -273,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_systems), cmocka_unit_test(signed_systems),
         cmocka_unit_test(grids),          cmocka_unit_test(wide_trees),
+        cmocka_unit_test(groups_of_leaves),
         cmocka_unit_test(breakdowns),     cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include "emulators.h"
 #include "factor_values.h"
 #include "gpu/factor/columns.h"
+#include "gpu/factor/groups.h"
 #include "gpu/factor/waits.h"
 #include "test/support/random.h"
 #include <math.h>
@@ -212,7 +213,9 @@ static void factorize_columns(emulator *e, int32_t first, int32_t m, int32_t k, 
     }
 }
 
-static void do_small(emulator *e, int32_t s)
+/* Front s; its contribution block goes to the arena or, sum not NULL, is added to `sum`, rows x
+ * rows, where position says. */
+static void do_small(emulator *e, int32_t s, scalar *sum, int32_t rows, const int32_t *position)
 {
     const factor_front *f = e->g->front + s;
     const int32_t m = f->m, k = f->k, r = m - k;
@@ -231,8 +234,33 @@ static void do_small(emulator *e, int32_t s)
                      e->f->signs && i > j ? v[i + j * m] / v[j + j * m] : v[i + j * m]);
     for (int32_t j = 0; j < r; j++)
         for (int32_t i = j; i < r; i++)
-            write_at(e, &e->arena, f->block + i + (int64_t)j * r, v[k + i + (k + j) * m]);
+            if (sum)
+                sum[position[i] + position[j] * rows] += v[k + i + (k + j) * m];
+            else
+                write_at(e, &e->arena, f->block + i + (int64_t)j * r, v[k + i + (k + j) * m]);
     free(v);
+}
+
+/* The leaves of a range with the group that sums them. */
+static void do_group_of_leaves(emulator *e, const factor_range *range)
+{
+    const factor_front *group = e->g->front + range->group;
+    const int32_t r = group->m;
+    scalar *sum = calloc((size_t)r * (size_t)r, sizeof(scalar));
+    complain(e, !sum, "no memory");
+    complain(e,
+             r > FACTOR_TINY_ROWS || group->children != range->leaves ||
+                 range->end - range->first != range->leaves ||
+                 range->leaves > FACTOR_SUMMED_LEAVES || group->k > 0,
+             "a group of leaves is none");
+    for (int32_t q = 0; q < range->leaves && !e->wrong; q++)
+        do_small(e, range->first + q, sum, r,
+                 e->g->position + e->g->child[group->child + q].position);
+    e->front = range->group;
+    for (int32_t j = 0; j < r && !e->wrong; j++)
+        for (int32_t i = j; i < r; i++)
+            write_at(e, &e->arena, group->block + i + (int64_t)j * r, sum[i + j * r]);
+    free(sum);
 }
 
 /* Row block i of a tiled front gets a unit diagonal, which is not written. */
@@ -252,7 +280,7 @@ static void do_smalls(emulator *e, int32_t first, int32_t end, int32_t most_rows
 {
     for (int32_t s = first; s < end && !e->wrong; s++) {
         complain(e, e->g->front[s].m > most_rows, "a front does not fit in shared memory");
-        do_small(e, s);
+        do_small(e, s, NULL, 0, NULL);
     }
 }
 
@@ -466,7 +494,10 @@ static void do_task(emulator *e, const factor_task *task)
         break;
     case FACTOR_TINY:
         for (int32_t q = task->i; q < task->i + task->j; q++)
-            do_smalls(e, e->g->range[q].first, e->g->range[q].end, FACTOR_TINY_ROWS);
+            if (e->g->range[q].group >= 0)
+                do_group_of_leaves(e, e->g->range + q);
+            else
+                do_smalls(e, e->g->range[q].first, e->g->range[q].end, FACTOR_TINY_ROWS);
         break;
     case FACTOR_SMALL:
         do_smalls(e, task->i, task->j, factor_small_rows(SCALAR_TYPE));
@@ -522,6 +553,7 @@ static void run_levels(emulator *e, random_stream *r, int32_t *order)
  * fronts [front, end) are left. */
 typedef struct worker {
     int32_t task, front, end, word; /* task < 0: nothing; word: of a run */
+    const factor_range *leaves;     /* NULL: it is no group of leaves */
 } worker;
 
 enum { MOST_BLOCKS = 12 };
@@ -562,8 +594,12 @@ static void go_on(emulator *e, worker *w, random_stream *r)
         uint64_t *times = e->f->trace ? e->f->trace + 2 * e->task : NULL;
         if (times && times[0] == 0)
             times[0] = e->now;
-        do_smalls(e, w->front, w->front + 1,
-                  is_tiny ? FACTOR_TINY_ROWS : factor_small_rows(SCALAR_TYPE));
+        if (w->leaves) {
+            do_group_of_leaves(e, w->leaves);
+            w->front = w->end - 1;
+        } else
+            do_smalls(e, w->front, w->front + 1,
+                      is_tiny ? FACTOR_TINY_ROWS : factor_small_rows(SCALAR_TYPE));
         if (times)
             times[1] = e->now += 1 + (uint64_t)random_below(r, 20000);
         if (++w->front < w->end)
@@ -581,7 +617,7 @@ static void go_on(emulator *e, worker *w, random_stream *r)
 
 static worker run_of(const emulator *e, int32_t task, int32_t first, int32_t end)
 {
-    return (worker){task, first, end, (int32_t)e->g->tiles + first};
+    return (worker){task, first, end, (int32_t)e->g->tiles + first, NULL};
 }
 
 /* A block takes a task; its workers, one for each warp. */
@@ -591,8 +627,11 @@ static void take(const emulator *e, int32_t task, worker *w)
     for (int32_t q = 0; q < FACTOR_WARPS; q++)
         w[q] = (worker){.task = -1};
     if (t->kind == FACTOR_TINY)
-        for (int32_t q = 0; q < t->j; q++)
-            w[q] = run_of(e, task, e->g->range[t->i + q].first, e->g->range[t->i + q].end);
+        for (int32_t q = 0; q < t->j; q++) {
+            const factor_range *range = e->g->range + t->i + q;
+            w[q] = run_of(e, task, range->first, range->end);
+            w[q].leaves = range->group >= 0 ? range : NULL;
+        }
     else if (t->kind == FACTOR_SMALL)
         w[0] = run_of(e, task, t->i, t->j);
     else
