@@ -11,8 +11,8 @@
  * and its fronts could not begin earlier elsewhere: with the parent of its last front, which would
  * have to wait elsewhere, but with another subtree only where there are more of them than warps.
  * One of tiny fronts is for a warp and has no others, and groups, whose numbers are elsewhere, have
- * runs of their own, short ones: what waits for them is nearer to the end.  A group of leaves belongs
- * to their run. */
+ * runs of their own, short ones: what waits for them is nearer to the end.  A group of leaves
+ * belongs to their run. */
 static void find_levels(builder *b)
 {
     factor_program *g = b->program;

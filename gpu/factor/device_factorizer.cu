@@ -59,9 +59,9 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
     f->type = type;
     f->item_bytes = bytes.workspace;
     sign_tables signs(g, p);
-    f->signs = signs.count;
-    if (f->signs.has_signs && !signs.fill(g, p))
+    if (signs.count.has_signs && !signs.fill(g, p))
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the signs of the factorization");
+    f->signs = signs.count;
     TRY(device_buffer_reserve(&f->tables, bytes.tables, &f->allocations,
                               "the program of the factorization", why));
     TRY(device_buffer_reserve(&f->workspace, count * bytes.workspace, &f->allocations,

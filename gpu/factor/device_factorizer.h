@@ -35,7 +35,8 @@ typedef struct factorizer_arguments {
 typedef struct factor_sign_counts {
     int has_signs;     /* 0: Cholesky, or of order 0 */
     int64_t rows;      /* of all fronts of the pattern */
-    int64_t long_rows; /* room for the rows of P A P^T that very many fronts have */
+    int64_t long_rows; /* of P A P^T, that very many fronts have; ... */
+    int64_t long_room; /* ... room for these */
 } factor_sign_counts;
 
 /* Zeroed but for device, stream and is_mixed.  Buffers are used again by the next program. */

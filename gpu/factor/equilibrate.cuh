@@ -33,10 +33,27 @@ __device__ __forceinline__ void raise_to(float *largest, float v)
     atomicMax(reinterpret_cast<unsigned *>(largest), __float_as_uint(v));
 }
 
+/* The same of what the lanes of a warp have for rows i, lanes of one row being next to each other:
+ * one of them asks for it.  i < 0: nothing.  All lanes call. */
+template <typename R> __device__ __forceinline__ void raise_neighbours(R *all, int i, R v)
+{
+    const int lane = (int)threadIdx.x % 32, before = __shfl_up_sync(~0u, i, 1);
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const R other = __shfl_down_sync(~0u, v, step);
+        const int row = __shfl_down_sync(~0u, i, step);
+        if (lane + step < 32 && row == i && other > v)
+            v = other;
+    }
+    if (i >= 0 && (lane == 0 || before != i))
+        raise_to(all + i, v);
+}
+
 /* Largest entries of rows on their way from a block to global memory, in shared memory.  There are
  * rows that nearly all entries have, and what asks for one address of global memory, atomics or
  * not, comes one after the other: what a block has for such a row becomes one.  Rows that find
- * their place taken go to global memory themselves. */
+ * their place taken go to global memory themselves.  Columns of the lower triangle have few
+ * entries, which are neighbours. */
 template <typename R> struct row_maxima {
     static constexpr int PLACES = 1024;
     int row[PLACES]; /* -1: nobody's */
@@ -132,18 +149,23 @@ template <typename T> struct equilibration_share {
             if (has(number_of_kept(q)))
                 kept.entry[q].value = value_of(kept.from[q]);
     }
-    /* visit(number, entry) for each of the thread's. */
+    /* visit(number, entry, there) for each of the thread's, and, not there, as long as another of
+     * its warp has one. */
     template <typename Visit> __device__ __forceinline__ void each_entry(Visit &&visit) const
     {
+        const int lane = (int)threadIdx.x % 32;
 #pragma unroll
         for (int q = 0; q < kept.MOST; q++)
-            if (has(number_of_kept(q)))
-                visit(number_of_kept(q), kept.entry[q]);
-        for (int64_t e = number_of_kept(kept.MOST); has(e); e += step) {
-            const factor_source from = a.values.source[e];
-            placed_entry<T> entry = place_of(from);
-            entry.value = value_of(from);
-            visit(e, entry);
+            if (has(number_of_kept(q) - lane))
+                visit(number_of_kept(q), kept.entry[q], has(number_of_kept(q)));
+        for (int64_t e = number_of_kept(kept.MOST); has(e - lane); e += step) {
+            placed_entry<T> entry = {};
+            if (has(e)) {
+                const factor_source from = a.values.source[e];
+                entry = place_of(from);
+                entry.value = value_of(from);
+            }
+            visit(e, entry, has(e));
         }
     }
     /* All blocks of the system come here the time-th time, from 1 on, before any goes on; the word
@@ -176,10 +198,12 @@ template <typename T> struct equilibration_share {
                                             : before[k];
         };
         bool changed = false;
-        each_entry([&](int64_t, const placed_entry<T> &v) {
-            const R size = scale_of(v.row) * scale_of(v.column) * (R)size_of(v.value);
-            maxima.raise(largest, v.row, size);
-            maxima.raise(largest, v.column, size);
+        each_entry([&](int64_t, const placed_entry<T> &v, bool there) {
+            const R size =
+                there ? scale_of(v.row) * scale_of(v.column) * (R)size_of(v.value) : R(0);
+            if (there && v.row != v.column)
+                maxima.raise(largest, v.row, size);
+            raise_neighbours(largest, there ? v.column : -1, size);
         });
         for (int64_t k = first; k < n; k += step) {
             const R own = scale_of(k);
@@ -197,8 +221,9 @@ template <typename T> struct equilibration_share {
         const value_arguments<T> &v = a.values;
         const int64_t n = v.n;
         const R *const scale = a.scale + q % 2 * n;
-        each_entry([&](int64_t e, const placed_entry<T> &entry) {
-            v.value[e] = times_real(entry.value, scale[entry.column] * scale[entry.row]);
+        each_entry([&](int64_t e, const placed_entry<T> &entry, bool there) {
+            if (there)
+                v.value[e] = times_real(entry.value, scale[entry.column] * scale[entry.row]);
         });
         for (int64_t k = first; k < n; k += step) {
             v.scale[v.row_of[k]] = scale[k];

@@ -119,8 +119,7 @@ static int is_full(const grouping *b, const rows_together *t)
 /* The group at hand is made, or its few members are left; *count: of the children left. */
 static libsolver_status end_group(grouping *b, int32_t s, rows_together *t, int32_t *count)
 {
-    const int makes =
-        t->members >= LEAST && (!t->has_leaves || 2 * t->members >= b->together);
+    const int makes = t->members >= LEAST && (!t->has_leaves || 2 * t->members >= b->together);
     if (makes)
         TRY(make_group(b, s, t));
     for (int32_t q = 0; q < (makes ? 1 : t->members); q++)

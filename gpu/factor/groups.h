@@ -34,12 +34,11 @@ typedef struct factor_groups {
 enum { FACTOR_SUMMED_LEAVES = 32 /* most of a group */ };
 
 /* wide: most children of a front that are left as they are; together: least of a group, where there
- * are so many; leaf_rows: most of a leaf, and of a group of leaves, 0: there are none.  Depends on nothing but
- * these and the pattern.  O(positions log positions).
- * OUT_OF_MEMORY, NOT_BUILT (2^31 fronts or more); factor_groups_free in every case. */
+ * are so many; leaf_rows: most of a leaf, and of a group of leaves, 0: there are none.  Depends on
+ * nothing but these and the pattern.  O(positions log positions). OUT_OF_MEMORY, NOT_BUILT (2^31
+ * fronts or more); factor_groups_free in every case. */
 libsolver_status factor_groups_find(memory *m, const factor_pattern *pattern, int32_t wide,
-                                    int32_t together, int32_t leaf_rows,
-                                    factor_groups *groups);
+                                    int32_t together, int32_t leaf_rows, factor_groups *groups);
 void factor_groups_free(memory *m, factor_groups *groups);
 
 #endif

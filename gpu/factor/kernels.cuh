@@ -44,7 +44,7 @@ __device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T, K>
         if (range.group >= 0)
             factorize_group_of_leaves(a, range, own);
         for (int s = range.first; s < behind && range.group < 0; s += 32)
-            factorize_leaves_apart(a, s, min(s + 32, behind));
+            factorize_leaves_apart(a, s, min(s + 32, behind), own);
         factorize_run<1>(a, {behind, range.end, 0, -1}, {}, a.front_words + range.first, own);
     }
 }

@@ -27,7 +27,7 @@ struct sign_tables {
             return;
         count.has_signs = 1;
         count.rows = p->row_start[g->nodes];
-        count.long_rows = count.rows / LONG_ROW < g->n ? count.rows / LONG_ROW : g->n;
+        count.long_room = count.rows / LONG_ROW < g->n ? count.rows / LONG_ROW : g->n;
     }
     explicit sign_tables(const factor_sign_counts &count) : count(count) {}
     ~sign_tables()
@@ -39,14 +39,14 @@ struct sign_tables {
     }
     sign_tables(const sign_tables &) = delete;
     sign_tables &operator=(const sign_tables &) = delete;
-    /* false: no memory */
+    /* Also counts long rows.  false: no memory */
     bool fill(const factor_program *g, const factor_pattern *p)
     {
         const int32_t n = g->n;
         word = new (std::nothrow) uint32_t[(size_t)words(n)]();
         slot = new (std::nothrow) uint32_t[(size_t)count.rows];
         row_sums = new (std::nothrow) int64_t[(size_t)n + 2]();
-        long_row = new (std::nothrow) int32_t[(size_t)count.long_rows];
+        long_row = new (std::nothrow) int32_t[(size_t)count.long_room]();
         if (!word || !slot || !row_sums || !long_row)
             return false;
         /* row_sums[k + 2]: how many there are; then [k + 1]: where the next one of row k goes */
@@ -56,14 +56,12 @@ struct sign_tables {
             row_sums[k + 1] += row_sums[k];
         for (int64_t q = 0; q < count.rows; q++)
             slot[q] = (uint32_t)row_sums[p->index[q] + 1]++;
-        int64_t found = 0;
+        count.long_rows = 0;
         for (int32_t k = 0; k < n; k++) {
             word[k / 32] |= (uint32_t)(p->signs[k] < 0) << k % 32;
             if (row_sums[k + 1] - row_sums[k] > LONG_ROW)
-                long_row[found++] = k;
+                long_row[count.long_rows++] = k;
         }
-        while (found < count.long_rows)
-            long_row[found++] = -1;
         return true;
     }
 };
@@ -97,7 +95,7 @@ template <typename T, typename V = T> struct factor_places {
             return;
         quasi.signs.slot = u->put(signs.slot, signs.count.rows);
         quasi.row_sums = u->put(signs.row_sums, (int64_t)g->n + 1);
-        quasi.long_row = u->put(signs.long_row, signs.count.long_rows);
+        quasi.long_row = u->put(signs.long_row, signs.count.long_room);
         quasi.long_rows = (int)signs.count.long_rows;
         quasi.signs.sign_word = u->put(signs.word, sign_tables::words(g->n));
         quasi.signs.pivot = g->panel_scalars;

@@ -19,7 +19,7 @@ template <typename T> struct quasi_arguments {
     value_arguments<T> values; /* diagonal: largest entries of the rows of the scaled matrix */
     quasi_definite signs;
     const int64_t *row_sums; /* n + 1: where the sums of each row of P A P^T begin */
-    const int32_t *long_row; /* long_rows, ascending, -1 behind the last */
+    const int32_t *long_row; /* long_rows, ascending */
     int long_rows;
     const T *panel;
     const unsigned *ended; /* NULL, or what is 1 when all tasks have ended; ... */
@@ -68,8 +68,6 @@ __device__ __forceinline__ void judge_pivots(const quasi_arguments<T> &a, int64_
     const int thread = (int)threadIdx.x;
     if (number < a.long_rows) {
         const int k = a.long_row[number];
-        if (k < 0)
-            return;
         const double own = sum_of_lanes(sum_of_places(a.signs.sum, a.row_sums[k] + thread,
                                                       a.row_sums[k + 1], JUDGE_THREADS),
                                         32);

@@ -204,67 +204,67 @@ factorize_small(const factor_arguments<T, K> &a, const factor_front &f,
     store_small<WARPS>(a, f, shared);
 }
 
-/* Columns of leaves on their way to a warp, whose lanes have the rows, and where sums of these go;
- * of leaves number first, first + 1, ... of the lanes, as far as there are. */
-template <typename T> struct leaf_columns {
-    static constexpr int COUNT = 4;
+/* Entries of leaves on their way to a warp, from number t of all of them on, and where their rows
+ * go: in the sums of rows, with signs, and in the group that these leaves have.  Leaves that follow
+ * one another have them all next to each other. */
+template <typename T> struct leaf_entries {
+    static constexpr int COUNT = 4, STEP = 32 * COUNT;
     T v[COUNT];
     uint32_t slot[COUNT];
-    int position[COUNT]; /* of a lane's row in the group */
+    int position[COUNT];
 
-    /* positions: before those of a lane's leaf, of leaves of a group. */
+    /* first: the first of the leaves. */
     template <bool IS_GROUP, typename K>
-    __device__ __forceinline__ void load(const factor_arguments<T, K> &a, const factor_front &mine,
-                                         int64_t positions, int first, int leaves)
+    __device__ __forceinline__ void load(const factor_arguments<T, K> &a, int64_t first_entry,
+                                         int64_t first_row, int t, int entries)
     {
-        const int lane = threadIdx.x % 32;
 #pragma unroll
         for (int q = 0; q < COUNT; q++) {
-            const int of = min(first + q, leaves - 1), m = __shfl_sync(~0u, mine.m, of);
-            const int64_t entry = __shfl_sync(~0u, mine.entry, of);
-            v[q] = lane < m ? a.value[entry + lane] : T{};
-            if constexpr (K::HAS_SIGNS) {
-                const int64_t rows = __shfl_sync(~0u, mine.rows, of);
-                slot[q] = lane < m ? a.slot[rows + lane] : 0;
-            }
-            if constexpr (IS_GROUP) {
-                const int64_t from = __shfl_sync(~0u, positions, of);
-                position[q] = lane > 0 && lane < m ? a.position[from + lane - 1] : 0;
-            }
+            const int e = t + 32 * q + (int)threadIdx.x % 32;
+            v[q] = e < entries ? a.value[first_entry + e] : T{};
+            if constexpr (K::HAS_SIGNS)
+                slot[q] = e < entries ? a.slot[first_row + e] : 0;
+            if constexpr (IS_GROUP)
+                position[q] = e < entries ? a.position[first_row + e] : 0;
         }
     }
 };
 
-/* The contribution block of a leaf, r x r, whose column of L the lanes have in x, x(0) being the
- * pivot's, and turned in the other; what is above its diagonal too. */
-template <typename T>
-__device__ __forceinline__ void store_leaf_block(T *block, int r, T x, T turned)
+/* The last of the lanes whose `begin`, ascending, is at most t. */
+__device__ __forceinline__ int last_begun(int begin, int t)
 {
-    const int lane = threadIdx.x % 32;
-    const float part = 1.0f / (float)r;
-    for (int e = lane; e - lane < r * r; e += 32) {
-        const int j = (int)(((float)e + 0.5f) * part), i = e - j * r;
-        const T left = shuffle(x, (i + 1) % 32), right = shuffle(turned, (j + 1) % 32);
-        if (e < r * r)
-            block[e] = -multiply(left, right);
-    }
+    int last = 0;
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2)
+        last += __shfl_sync(~0u, begin, last + step) <= t ? step : 0;
+    return last;
 }
 
-/* Leaves [first, end) of a warp, at most 32: pivots are a lane's each; columns follow one another,
- * as entries of one are next to each other in memory.  put(number, m, column, turned, position) for
- * what else is done with a leaf's column of L, which has m rows, one in each lane; turned: its
- * conjugate times its sign.  positions: see leaf_columns. */
-template <bool IS_GROUP, typename T, typename K, typename Put>
-__device__ __forceinline__ void factorize_leaves(const factor_arguments<T, K> &a, int first,
-                                                 int end, int64_t positions, Put &&put)
+/* What lanes have of leaves that a warp has factorized. */
+template <typename T> struct factorized_leaf {
+    factor_front front;
+    real_of<T> sign; /* of its pivot */
+};
+
+/* Leaves [first, end) of a warp, at most 32: pivots are a lane's each, and so are then entries of
+ * their columns.  X, in shared memory: of each leaf a column of L below its pivot; of a group's,
+ * row by row as the group has them. */
+template <bool IS_GROUP, typename T, typename K>
+__device__ __forceinline__ factorized_leaf<T> factorize_leaves(const factor_arguments<T, K> &a,
+                                                               int first, int end, T *X, int ld)
 {
     using R = real_of<T>;
+    using entries_of = leaf_entries<T>;
     const int lane = threadIdx.x % 32, leaves = end - first;
     const factor_front f = a.front[min(first + lane, end - 1)];
+    const int64_t first_entry = __shfl_sync(~0u, f.entry, 0),
+                  first_row = __shfl_sync(~0u, f.rows, 0);
+    const int offset = (int)(f.entry - first_entry), begin = lane < leaves ? offset : INT_MAX,
+              entries = __shfl_sync(~0u, offset + f.m, leaves - 1);
     const auto sign = a.signs_at(f.first).at(0);
     const T top = a.value[f.entry];
-    leaf_columns<T> next;
-    next.template load<IS_GROUP>(a, f, positions, 0, leaves);
+    entries_of next;
+    next.template load<IS_GROUP>(a, first_entry, first_row, 0, entries);
     const R pivot = sign.flip(real_part(top), 0), start = K::HAS_SIGNS ? 0 : a.diagonal[f.first];
     const T times = from_real<T>(sign.flip(reciprocal_root(pivot), 0));
     const R root = real_part(multiply(top, times)), reciprocal = 1 / root;
@@ -273,39 +273,57 @@ __device__ __forceinline__ void factorize_leaves(const factor_arguments<T, K> &a
         if (lane < leaves)
             a.put_pivot(a.panel, f.first, root);
 #pragma unroll 1
-    for (int q0 = 0; q0 < leaves; q0 += leaf_columns<T>::COUNT) {
-        const leaf_columns<T> now = next;
-        next.template load<IS_GROUP>(a, f, positions, q0 + leaf_columns<T>::COUNT, leaves);
+    for (int t0 = 0; t0 < entries; t0 += entries_of::STEP) {
+        const entries_of now = next;
+        next.template load<IS_GROUP>(a, first_entry, first_row, t0 + entries_of::STEP, entries);
 #pragma unroll
-        for (int q = 0; q < leaf_columns<T>::COUNT; q++) {
-            const int of = q0 + q, m = __shfl_sync(~0u, f.m, of);
-            if (of >= leaves)
+        for (int q = 0; q < entries_of::COUNT; q++) {
+            const int t = t0 + 32 * q + lane;
+            if (t - lane >= entries)
                 break;
-            const T x = multiply(now.v[q], shuffle(times, of)),
-                    flipped = times_real(x, shuffle(sign.flip(R(1), 0), of));
-            const R divide = shuffle(reciprocal, of);
-            T *const panel = a.panel + __shfl_sync(~0u, f.panel, of);
-            if (lane < m)
-                panel[lane] = lane == 0      ? from_real<T>(real_part(x))
-                              : K::HAS_SIGNS ? times_real(x, divide)
-                                             : x;
+            const int leaf = last_begun(begin, t), row = t - __shfl_sync(~0u, begin, leaf);
+            const T x = multiply(now.v[q], shuffle(times, leaf));
+            const R divide = shuffle(reciprocal, leaf);
+            T *const panel = a.panel + __shfl_sync(~0u, f.panel, leaf);
+            if (t >= entries)
+                continue;
+            panel[row] = row == 0       ? from_real<T>(real_part(x))
+                         : K::HAS_SIGNS ? times_real(x, divide)
+                                        : x;
             if constexpr (K::HAS_SIGNS)
-                if (lane < m)
-                    a.sum[now.slot[q]] = lane == 0 ? 0 : squared_size(x);
-            put(of, f, m, x, conjugate_if(flipped, true), now.position[q]);
+                a.sum[now.slot[q]] = row == 0 ? 0 : squared_size(x);
+            if (row > 0)
+                X[(IS_GROUP ? now.position[q] : row - 1) + leaf * ld] = x;
         }
+    }
+    __syncwarp();
+    return {f, sign.flip(R(1), 0)};
+}
+
+/* The contribution block of a leaf, r x r, whose column of L below its pivot is x; what is above
+ * its diagonal too. */
+template <typename T>
+__device__ __forceinline__ void store_leaf_block(T *block, int r, const T *x, real_of<T> sign)
+{
+    const float part = 1.0f / (float)r;
+    for (int e = threadIdx.x % 32; e < r * r; e += 32) {
+        const int j = (int)(((float)e + 0.5f) * part), i = e - j * r;
+        block[e] = -multiply(x[i], conjugate_if(times_real(x[j], sign), true));
     }
 }
 
 /* Leaves [first, end) of a warp, at most 32, and their contribution blocks. */
 template <typename T, typename K>
 __device__ __forceinline__ void factorize_leaves_apart(const factor_arguments<T, K> &a, int first,
-                                                       int end)
+                                                       int end, char *shared)
 {
-    factorize_leaves<false>(
-        a, first, end, 0, [&](int of, const factor_front &f, int m, T x, T turned, int) {
-            store_leaf_block(a.arena + __shfl_sync(~0u, f.block, of), m - 1, x, turned);
-        });
+    T *const X = small_front<T>::entries(shared);
+    const int ld = padded_rows<T>(FACTOR_TINY_ROWS);
+    const factorized_leaf<T> mine = factorize_leaves<false>(a, first, end, X, ld);
+    for (int q = 0; q < end - first; q++)
+        store_leaf_block(a.arena + __shfl_sync(~0u, mine.front.block, q),
+                         __shfl_sync(~0u, mine.front.m, q) - 1, X + q * ld, shuffle(mine.sign, q));
+    __syncwarp();
 }
 
 /* The block of a group of leaves: minus the product of their columns, which X has, r rows of up to
@@ -329,28 +347,21 @@ __device__ __forceinline__ void store_sum_of_leaves(T *block, int r, const T *X,
         }
 }
 
-/* The leaves of a range and the group that they are the children of, by a warp: the group's block is
- * a product of all their columns, which come to its rows in shared memory, one leaf a column. */
+/* The leaves of a range and the group that they are the children of, by a warp: the group's block
+ * is a product of all their columns. */
 template <typename T, typename K>
 __device__ __forceinline__ void factorize_group_of_leaves(const factor_arguments<T, K> &a,
                                                           const factor_range &range, char *shared)
 {
-    const int lane = threadIdx.x % 32, leaves = range.leaves;
+    T *const X = small_front<T>::entries(shared);
     const int ld = padded_rows<T>(FACTOR_TINY_ROWS);
     const factor_front &group = a.front[range.group];
-    T *const X = small_front<T>::entries(shared);
-    const int64_t positions = a.child[group.child + min(lane, leaves - 1)].position;
-    for (int q = lane; q < ld * FACTOR_TINY_ROWS; q += 32)
+    for (int q = threadIdx.x % 32; q < ld * FACTOR_TINY_ROWS; q += 32)
         X[q] = T{};
     __syncwarp();
-    factorize_leaves<true>(a, range.first, range.end, positions,
-                           [&](int of, const factor_front &, int m, T x, T, int position) {
-                               if (lane > 0 && lane < m)
-                                   X[position + of * ld] = x;
-                           });
-    __syncwarp();
-    store_sum_of_leaves(a.arena + group.block, group.m, X, ld, leaves,
-                        a.signs_at(a.front[range.first].first));
+    const factorized_leaf<T> mine = factorize_leaves<true>(a, range.first, range.end, X, ld);
+    const int first_row = __shfl_sync(~0u, mine.front.first, 0);
+    store_sum_of_leaves(a.arena + group.block, group.m, X, ld, range.leaves, a.signs_at(first_row));
 }
 
 /* The record of front s to shared memory, asynchronously. */

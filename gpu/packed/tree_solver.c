@@ -376,6 +376,11 @@ libsolver_status tree_solver_reserve(tree_solver *s, const factor_tree *tree, vo
     return status;
 }
 
+void *tree_solver_panels(const tree_solver *s)
+{
+    return s->factor.values.at;
+}
+
 /* ---- Factors that nobody waits for ---- */
 
 libsolver_status tree_solver_adopt(tree_solver *s, const factor_tree *tree, int is_same_shape,

@@ -72,6 +72,8 @@ libsolver_status tree_solver_pack(tree_solver *solver, const factor_tree *tree, 
  * CUDA. */
 libsolver_status tree_solver_reserve(tree_solver *solver, const factor_tree *tree, void **panels,
                                      message *why);
+/* Those of a factor of the same shape that is there. */
+void *tree_solver_panels(const tree_solver *solver);
 /* tree_solver_pack for the factor that was made there; its scale is on the device.
  * is_same_shape: the tree is that of the last call of this function or _pack.  progress: NULL, or
  * how those who make such factors tell of their columns.  After a failure the

@@ -35,17 +35,15 @@ static libsolver_status launch(device_numeric *f, const void *values, int keeps,
                                libsolver_status *status, message *why)
 {
     device_outcome *o = tree_solver_outcome(f->solver);
-    void *panels;
     backend_plan_view view;
     CPU->view_plan(f->plan->cpu, &view);
     if (values)
         TRY(device_values_check_async(&f->values, f->plan->values, view.given->start, f->n, values,
                                       keeps, &o->words->flaws, why));
-    TRY(tree_solver_reserve(f->solver, &f->tree.view, &panels, why));
     factorizer_arguments arguments = {.values = f->values.value.at,
                                       .fresh = values && keeps ? f->values.sum : NULL,
                                       .flaws = &o->words->flaws,
-                                      .panel = panels,
+                                      .panel = tree_solver_panels(f->solver),
                                       .is_unscaled = f->asked.scaling == BACKEND_UNSCALED,
                                       .doubt_level = f->asked.doubt_level};
     TRY(tree_solver_expect(f->solver, f->program, &arguments.clear, &arguments.clear_words, why));

@@ -221,6 +221,24 @@ static void wide_trees(void **state)
     }
 }
 
+/* One column each, next to each other: a warp's work with the sum of their blocks. */
+static void groups_of_leaves(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < (small ? 6 : 40); seed++) {
+        on_device t;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t leaves = 30 + random_below(&r, small ? 150 : 4000),
+                      hubs = 1 + random_below(&r, 60);
+        const pattern a = leaves_pattern(&r, leaves, hubs);
+        if (seed % 2)
+            system_build_quasi_definite(&t.s, &r, a, NATURAL, 0);
+        else
+            positive_system(&t.s, &r, a, NATURAL);
+        check(&t, seed % 5 > 1 ? tunings + seed % 5 - 1 : NULL, seed);
+    }
+}
+
 static int32_t uncertain_at(on_device *t, double doubt_level)
 {
     t->places.doubt_level = doubt_level;
@@ -508,6 +526,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(dense_fronts),
         cmocka_unit_test(grids),
         cmocka_unit_test(wide_trees),
+        cmocka_unit_test(groups_of_leaves),
         cmocka_unit_test(doubt_has_the_same_bits),
         cmocka_unit_test(signed_systems),
         cmocka_unit_test(signs_that_are_not_so),

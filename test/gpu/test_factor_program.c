@@ -297,10 +297,13 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_systems), cmocka_unit_test(signed_systems),
-        cmocka_unit_test(grids),          cmocka_unit_test(wide_trees),
+        cmocka_unit_test(random_systems),
+        cmocka_unit_test(signed_systems),
+        cmocka_unit_test(grids),
+        cmocka_unit_test(wide_trees),
         cmocka_unit_test(groups_of_leaves),
-        cmocka_unit_test(breakdowns),     cmocka_unit_test(without_memory),
+        cmocka_unit_test(breakdowns),
+        cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
