@@ -154,7 +154,7 @@ static void bench(const char *specification, int seeds, int threads, means *mean
     pattern a = pattern_of(&p.a);
     graph g, compressed;
     int32_t *class_of = malloc(sizeof(int32_t) * ((size_t)a.n + 1));
-    must(class_of && graph_build(&env.memory, &a, &g) == LIBSOLVER_OK &&
+    must(class_of && graph_build(&env.memory, 1, &a, &g) == LIBSOLVER_OK &&
              graph_compress(&env.memory, &g, &compressed, class_of) == LIBSOLVER_OK,
          "no memory");
     const graph *used = compressed.n < 0 ? &g : &compressed;

@@ -16,6 +16,12 @@ libsolver_status amd_order_64(memory *m, const graph *g, int32_t *perm);
 /* order_amd with weights.  g->weight must be there. */
 libsolver_status amd_order_weighted(memory *m, const graph *g, int32_t *perm);
 
+/* How many parts of a pattern's columns so many threads have, one each: as many as there are, if
+ * there is enough to do and what each part notes of every column is not more than the pattern; the
+ * first column of part q, and n for q = parts. */
+int pattern_parts(const pattern *a, int threads);
+int32_t pattern_cut(const pattern *a, int parts, int q);
+
 /* rank(perm(k)) = k */
 void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank);
 

@@ -9,7 +9,7 @@ libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, i
 {
     graph g;
     elimination_tree e;
-    TRY(graph_build(m, a, &g));
+    TRY(graph_build(m, 1, a, &g));
     const libsolver_status status = elimination_build(m, &g, perm, &e);
     if (status == LIBSOLVER_OK) {
         *factor_nnz = e.factor_nnz;
@@ -108,7 +108,7 @@ libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, 
     graph g;
     elimination_tree e;
     *f = (forest){.n = -1};
-    TRY(graph_build(m, a, &g));
+    TRY(graph_build(m, 1, a, &g));
     libsolver_status status = elimination_build(m, &g, perm, &e);
     if (status == LIBSOLVER_OK) {
         status = forest_of_elimination(m, &g, &e, a->n, NULL, f);

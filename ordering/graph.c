@@ -1,45 +1,98 @@
 /* ordering/graph.c: adjacency graph of a symmetric pattern
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "ordering/ordering.h"
+#include "ordering/analysis.h"
 #include <string.h>
 
-/* adj(v) = { i : A(i,v) != 0, i != v }.  O(n + nnz), no workspace. */
-libsolver_status graph_build(memory *m, const pattern *a, graph *g)
+enum {
+    LEAST_IN_PARTS = 1 << 19, /* entries: less takes a thread a millisecond or two */
+    MOST_PARTS = 16
+};
+
+int pattern_parts(const pattern *a, int threads)
+{
+    const int64_t entries = a->start[a->n], most = a->n > 0 ? entries / a->n : 1;
+    const int parts = threads < MOST_PARTS ? threads : MOST_PARTS;
+    return entries < LEAST_IN_PARTS ? 1 : parts < most ? parts : (int)most;
+}
+
+int32_t pattern_cut(const pattern *a, int parts, int q)
+{
+    const int64_t entry = a->start[a->n] / parts * q;
+    int32_t low = 0, high = a->n; /* the first column from there on is in [low, high] */
+    if (q == parts)
+        return a->n;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (a->start[middle] < entry)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Neighbours that each vertex gets from columns [begin, end) of A. */
+static void count_neighbours(const pattern *a, int32_t begin, int32_t end, int64_t *next)
+{
+    memset(next, 0, sizeof(int64_t) * (size_t)a->n);
+    for (int32_t j = begin; j < end; j++) {
+        const int64_t first = a->start[j] + 1, last = a->start[j + 1];
+        next[j] += last - first;
+        for (int64_t p = first; p < last; p++)
+            next[a->row[p]]++;
+    }
+}
+
+/* Puts them in place, vertex v's from next(v) on.  Columns before j have put all smaller neighbours
+ * of j in place, in ascending order; column j adds the larger ones. */
+static void put_neighbours(const pattern *a, int32_t begin, int32_t end, int64_t *next,
+                           int32_t *neighbor)
+{
+    for (int32_t j = begin; j < end; j++) {
+        const int64_t first = a->start[j] + 1, last = a->start[j + 1];
+        int32_t *own = neighbor + next[j];
+        next[j] += last - first;
+        for (int64_t p = first; p < last; p++) {
+            const int32_t i = a->row[p];
+            *own++ = i;
+            neighbor[next[i]++] = j;
+        }
+    }
+}
+
+/* adj(v) = { i : A(i,v) != 0, i != v }.  O(n + nnz); threads have some columns of A each. */
+libsolver_status graph_build(memory *m, int threads, const pattern *a, graph *g)
 {
     const int32_t n = a->n;
+    const int parts = pattern_parts(a, threads);
     *g = (graph){.n = n};
-    g->start = memory_zeroed(m, (int64_t)n + 1, sizeof(int64_t));
+    g->start = memory_new(m, (int64_t)n + 1, sizeof(int64_t));
     g->neighbor = memory_new(m, 2 * (a->start[n] - n), sizeof(int32_t));
-    if (!g->start || !g->neighbor) {
+    int64_t *next = memory_new(m, (int64_t)parts * n, sizeof(int64_t)); /* of each part */
+    if (!g->start || !g->neighbor || !next) {
+        memory_free(m, next);
         graph_free(m, g);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
-    for (int32_t j = 0; j < n; j++) {
-        const int64_t begin = a->start[j] + 1, end = a->start[j + 1];
-        g->start[j] += end - begin;
-        for (int64_t p = begin; p < end; p++)
-            g->start[a->row[p]]++;
-    }
-    for (int64_t v = 0, sum = 0; v <= n; v++) {
-        const int64_t degree = g->start[v];
-        g->start[v] = sum;
-        sum += degree;
-    }
-    /* Columns 0..j-1 have put all smaller neighbours of j in place, in ascending order; column j
-     * adds the larger ones.  start(v) is where the next neighbour of v goes, in the end where those
-     * of v + 1 begin. */
-    for (int32_t j = 0; j < n; j++) {
-        const int64_t begin = a->start[j] + 1, end = a->start[j + 1];
-        int32_t *own = g->neighbor + g->start[j];
-        g->start[j] += end - begin;
-        for (int64_t p = begin; p < end; p++) {
-            const int32_t i = a->row[p];
-            *own++ = i;
-            g->neighbor[g->start[i]++] = j;
-        }
-    }
-    memmove(g->start + 1, g->start, (size_t)n * sizeof(int64_t));
+#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+    for (int q = 0; q < parts; q++)
+        count_neighbours(a, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
+                         next + (int64_t)q * n);
     g->start[0] = 0;
+    for (int32_t v = 0; v < n; v++) {
+        int64_t end = g->start[v];
+        for (int q = 0; q < parts; q++) {
+            const int64_t count = next[(int64_t)q * n + v];
+            next[(int64_t)q * n + v] = end;
+            end += count;
+        }
+        g->start[v + 1] = end;
+    }
+#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+    for (int q = 0; q < parts; q++)
+        put_neighbours(a, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
+                       next + (int64_t)q * n, g->neighbor);
+    memory_free(m, next);
     return LIBSOLVER_OK;
 }
 

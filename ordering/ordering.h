@@ -29,7 +29,7 @@ typedef struct graph {
 } graph;
 
 /* graph of a pattern.  Owned by the caller; graph_free. */
-libsolver_status graph_build(memory *m, const pattern *a, graph *g);
+libsolver_status graph_build(memory *m, int threads, const pattern *a, graph *g);
 void graph_free(memory *m, graph *g);
 
 /* Merges vertices with equal closed neighbourhoods (adj(v) + v), as the unknowns of a mesh node
@@ -141,7 +141,7 @@ libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, i
 /* permuted := lower triangle of P A P^T by columns, of each first the diagonal, the others in any
  * order; its arrays are the caller's.  place, unless NULL: of an entry of A its place there, -1 -
  * it if that is its mirror image.  O(n + nnz). */
-libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *perm,
+libsolver_status pattern_permute(memory *m, int threads, const pattern *a, const int32_t *perm,
                                  pattern *permuted, int64_t *place);
 
 /* Relaxed supernodes: fundamental ones merged with their parents where that lowers the predicted
@@ -158,8 +158,8 @@ typedef struct partition {
 } partition;
 
 /* permuted, place: as from pattern_permute for p's order, both or none. */
-libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost,
-                                 partition *p, pattern *permuted, int64_t *place);
+libsolver_status partition_build(memory *m, int threads, const pattern *a, const forest *f,
+                                 front_cost cost, partition *p, pattern *permuted, int64_t *place);
 void partition_free(memory *m, partition *p);
 
 /* Validators for debug builds and tests: NULL if all invariants hold, otherwise what is broken (a

@@ -85,8 +85,8 @@ static void number_columns(const forest *f, const fronts *t, partition *p, unsig
 }
 
 /* O(nnz + rows log(rows)), rows the sum of the fronts' orders. */
-libsolver_status partition_build(memory *m, const pattern *a, const forest *f, front_cost cost,
-                                 partition *p, pattern *permuted, int64_t *place)
+libsolver_status partition_build(memory *m, int threads, const pattern *a, const forest *f,
+                                 front_cost cost, partition *p, pattern *permuted, int64_t *place)
 {
     fronts t;
     pattern own = {0};
@@ -113,7 +113,7 @@ libsolver_status partition_build(memory *m, const pattern *a, const forest *f, f
         permuted = &own;
     }
     number_columns(f, &t, p, leads);
-    status = pattern_permute(m, a, p->perm, permuted, place);
+    status = pattern_permute(m, threads, a, p->perm, permuted, place);
     if (status == LIBSOLVER_OK)
         status = front_rows(m, permuted, leads, p);
     assert(status != LIBSOLVER_OK || partition_check(p) == NULL);

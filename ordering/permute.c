@@ -3,23 +3,16 @@
 #include "ordering/analysis.h"
 #include <string.h>
 
-libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *perm,
-                                 pattern *permuted, int64_t *place)
+/* How many entries below its diagonal each column gets from columns [begin, end) of A. */
+static void count_entries(const pattern *a, const int32_t *rank, int32_t begin, int32_t end,
+                          int64_t *next)
 {
-    const int32_t n = a->n;
-    int32_t *rank = memory_new(m, n, sizeof(int32_t));
-    int64_t *next = memory_new(m, n, sizeof(int64_t));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!rank || !next)
-        goto done;
-    permutation_invert(n, perm, rank);
-    permuted->n = n;
     /* which of an entry's row and column comes first no processor foresees: no branches */
-    memset(next, 0, sizeof(int64_t) * (size_t)n);
-    for (int32_t j = 0; j < n; j++) {
+    memset(next, 0, sizeof(int64_t) * (size_t)a->n);
+    for (int32_t j = begin; j < end; j++) {
         const int32_t j0 = rank[j];
         int64_t own = 0;
-        for (int64_t p = a->start[j], end = a->start[j + 1]; p < end; p++) {
+        for (int64_t p = a->start[j] + 1, last = a->start[j + 1]; p < last; p++) {
             const int32_t i0 = rank[a->row[p]];
             const int is_above = i0 < j0;
             next[i0] += is_above;
@@ -27,19 +20,20 @@ libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *per
         }
         next[j0] += own;
     }
-    permuted->start[0] = 0;
-    for (int32_t j = 0; j < n; j++) {
-        permuted->start[j + 1] = permuted->start[j] + next[j];
-        next[j] = permuted->start[j] + 1;
-    }
-    for (int32_t j = 0; j < n; j++) {
+}
+
+/* These entries to their places, of which next(k) is the first that column k has for them. */
+static void put_entries(const pattern *a, const int32_t *rank, int32_t begin, int32_t end,
+                        int64_t *next, pattern *permuted, int64_t *place)
+{
+    for (int32_t j = begin; j < end; j++) {
         const int32_t j0 = rank[j];
-        const int64_t begin = a->start[j], end = a->start[j + 1], diagonal = permuted->start[j0];
+        const int64_t first = a->start[j], last = a->start[j + 1], diagonal = permuted->start[j0];
         int64_t own = next[j0];
         permuted->row[diagonal] = j0;
         if (place)
-            place[begin] = diagonal;
-        for (int64_t p = begin + 1; p < end; p++) {
+            place[first] = diagonal;
+        for (int64_t p = first + 1; p < last; p++) {
             const int32_t i0 = rank[a->row[p]];
             const int is_above = i0 < j0;
             const int64_t q = is_above ? next[i0] : own;
@@ -51,6 +45,40 @@ libsolver_status pattern_permute(memory *m, const pattern *a, const int32_t *per
         }
         next[j0] = own;
     }
+}
+
+/* Threads have some columns of A each.  In every column entries come in the order of these, so that
+ * their places do not depend on how many threads there are. */
+libsolver_status pattern_permute(memory *m, int threads, const pattern *a, const int32_t *perm,
+                                 pattern *permuted, int64_t *place)
+{
+    const int32_t n = a->n;
+    const int parts = pattern_parts(a, threads);
+    int32_t *rank = memory_new(m, n, sizeof(int32_t));
+    int64_t *next = memory_new(m, (int64_t)parts * n, sizeof(int64_t)); /* of each part */
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (!rank || !next)
+        goto done;
+    permutation_invert(n, perm, rank);
+    permuted->n = n;
+#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+    for (int q = 0; q < parts; q++)
+        count_entries(a, rank, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
+                      next + (int64_t)q * n);
+    permuted->start[0] = 0;
+    for (int32_t j = 0; j < n; j++) {
+        int64_t end = permuted->start[j] + 1;
+        for (int q = 0; q < parts; q++) {
+            const int64_t count = next[(int64_t)q * n + j];
+            next[(int64_t)q * n + j] = end;
+            end += count;
+        }
+        permuted->start[j + 1] = end;
+    }
+#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+    for (int q = 0; q < parts; q++)
+        put_entries(a, rank, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
+                    next + (int64_t)q * n, permuted, place);
     status = LIBSOLVER_OK;
 done:
     memory_free(m, rank);

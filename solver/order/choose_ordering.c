@@ -163,7 +163,7 @@ static libsolver_status find_order(const order_request *r, int32_t *perm, forest
     choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = NULL;
     candidate best = {.by_classes = 0};
     graph g;
-    TRY(graph_build(m, r->a, &g));
+    TRY(graph_build(m, r->env->threads, r->a, &g));
     libsolver_status status = choice_begin(&first, r, &g, r->magnitude ? &result->matched : NULL);
     if (status == LIBSOLVER_OK)
         status = choose_pairs(r, &first, &plain, &chosen);

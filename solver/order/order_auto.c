@@ -106,6 +106,10 @@ static void separated(void *user, int32_t weight)
 {
     race *r = user;
     atomic_store(&r->separator, weight);
+    if (!r->c->for_many_solves && weight <= pow(r->c->g->n, FLAT)) {
+        /* the dissection is hardly wanted, and AMD, one thread's work, is slower beside it */
+#pragma omp taskwait
+    }
     if (is_hopeless(r))
         atomic_store(&r->stop, 1);
 }

@@ -211,7 +211,7 @@ static void forests_of_compressed_graphs_are_those_of_the_rows(void **state)
                 a = problem_blown_up_unevenly(&b, 4, &r);
         int32_t perm[160], rows[160], class_of[160];
         graph g, c;
-        assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+        assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
         assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
         if (c.n >= 0) {
             elimination_tree e;

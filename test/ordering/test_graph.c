@@ -36,7 +36,7 @@ static void graph_has_each_edge_at_both_ends(void **state)
         pattern a = problem_random(n, (double)(seed % 10) / 9, &r);
         assert_null(pattern_check(&a));
         graph g;
-        assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+        assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
         assert_null(graph_check(&g));
         assert_int_equal(g.n, n);
         assert_null(g.weight);
@@ -49,12 +49,68 @@ static void graph_has_each_edge_at_both_ends(void **state)
     }
 }
 
+/* Of large patterns threads have a part each: the graph, and the pattern in another order, are
+ * those of one thread, which are right. */
+static void parts_of_threads_change_nothing(void **state)
+{
+    (void)state;
+    pattern a = problem_grid(55, 55, 50);
+    const int32_t n = a.n;
+    const int64_t nnz = a.start[n];
+    random_stream r = random_seeded(7);
+    int32_t *perm = malloc(sizeof(int32_t) * (size_t)n),
+            *column = malloc(sizeof(int32_t) * (size_t)nnz), *row[2];
+    int64_t *start[2], *place[2];
+    graph g[2];
+    for (int k = 0; k < 2; k++) {
+        row[k] = malloc(sizeof(int32_t) * (size_t)nnz);
+        start[k] = malloc(sizeof(int64_t) * (size_t)(n + 1));
+        place[k] = malloc(sizeof(int64_t) * (size_t)nnz);
+        assert_true(perm && column && row[k] && start[k] && place[k]);
+    }
+    random_permutation(&r, n, perm);
+    for (int threads = 1; threads < 9; threads += threads == 1 ? 1 : 2) {
+        const int k = threads > 1;
+        pattern permuted = {.start = start[k], .row = row[k]};
+        assert_int_equal(graph_build(&m, threads, &a, &g[k]), LIBSOLVER_OK);
+        assert_int_equal(pattern_permute(&m, threads, &a, perm, &permuted, place[k]), LIBSOLVER_OK);
+        if (k == 0) {
+            assert_null(graph_check(&g[0]));
+            for (int32_t j0 = 0; j0 < n; j0++)
+                for (int64_t q = start[0][j0]; q < start[0][j0 + 1]; q++)
+                    column[q] = j0;
+            for (int32_t j = 0; j < n; j++)
+                for (int64_t p = a.start[j]; p < a.start[j + 1]; p++) {
+                    const int64_t q = place[0][p], at = q < 0 ? -1 - q : q;
+                    assert_int_equal(perm[q < 0 ? row[0][at] : column[at]], j);
+                    assert_int_equal(perm[q < 0 ? column[at] : row[0][at]], a.row[p]);
+                }
+            continue;
+        }
+        assert_memory_equal(g[0].start, g[1].start, sizeof(int64_t) * (size_t)(n + 1));
+        assert_memory_equal(g[0].neighbor, g[1].neighbor, sizeof(int32_t) * (size_t)g[0].start[n]);
+        assert_memory_equal(start[0], start[1], sizeof(int64_t) * (size_t)(n + 1));
+        assert_memory_equal(row[0], row[1], sizeof(int32_t) * (size_t)nnz);
+        assert_memory_equal(place[0], place[1], sizeof(int64_t) * (size_t)nnz);
+        graph_free(&m, &g[1]);
+    }
+    graph_free(&m, &g[0]);
+    for (int k = 0; k < 2; k++) {
+        free(row[k]);
+        free(start[k]);
+        free(place[k]);
+    }
+    free(perm);
+    free(column);
+    problem_free(&a);
+}
+
 static void checks_find_what_is_broken(void **state)
 {
     (void)state;
     pattern a = problem_grid(3, 3, 1);
     graph g;
-    assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
     g.neighbor[0] = 0;
     assert_string_equal(graph_check(&g), "graph: a loop");
     g.neighbor[0] = 2;
@@ -116,7 +172,7 @@ static void compression_merges_equal_closed_neighbourhoods(void **state)
             drop_last_entry(&a, random_below(&r, a.n));
         graph g, c;
         int32_t class_of[60];
-        assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+        assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
         assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
         if (c.n >= 0) {
             compressed++;
@@ -140,7 +196,7 @@ static void compression_adds_weights_of_a_weighted_graph(void **state)
     pattern a = problem_complete(5);
     graph g, c;
     int32_t class_of[5];
-    assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
     g.weight = memory_new(&m, 5, sizeof(int32_t));
     assert_non_null(g.weight);
     for (int32_t v = 0; v < 5; v++)
@@ -162,7 +218,7 @@ static void compression_that_gains_little_is_left(void **state)
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         graph g, c;
         int32_t class_of[70];
-        assert_int_equal(graph_build(&m, &problems[i], &g), LIBSOLVER_OK);
+        assert_int_equal(graph_build(&m, 1, &problems[i], &g), LIBSOLVER_OK);
         const int64_t in_use = m.in_use;
         assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
         assert_int_equal(c.n, -1);
@@ -195,7 +251,7 @@ static void each_failed_allocation_is_reported(void **state)
     for (; status != LIBSOLVER_OK; k++) {
         assert_in_range(k, 0, 100);
         memory_rationed(&m, &r, k);
-        status = graph_build(&m, &a, &g);
+        status = graph_build(&m, 1, &a, &g);
         if (status == LIBSOLVER_OK) {
             status = graph_compress(&m, &g, &c, class_of);
             if (status == LIBSOLVER_OK) {
@@ -219,6 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         unit_test_of_memory(graph_has_each_edge_at_both_ends, &m),
+        unit_test_of_memory(parts_of_threads_change_nothing, &m),
         unit_test_of_memory(checks_find_what_is_broken, &m),
         unit_test_of_memory(compression_merges_equal_closed_neighbourhoods, &m),
         unit_test_of_memory(compression_adds_weights_of_a_weighted_graph, &m),

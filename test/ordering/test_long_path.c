@@ -16,7 +16,7 @@ static void check_analysis(memory *m, const pattern *a, const int32_t *perm, for
     assert_null(forest_check(f));
     assert_null(permutation_check(m, N, f->perm));
     assert_int_equal(f->factor_nnz, 2 * (int64_t)N - 1); /* no fill */
-    assert_int_equal(partition_build(m, a, f, plausible_cost, &p, NULL, NULL), LIBSOLVER_OK);
+    assert_int_equal(partition_build(m, 1, a, f, plausible_cost, &p, NULL, NULL), LIBSOLVER_OK);
     assert_null(partition_check(&p));
     assert_null(permutation_check(m, N, p.perm));
     assert_in_range(p.supernodes, 1, N / 4);
@@ -41,7 +41,7 @@ static void long_path_is_analysed(void **state)
     forest_free(&m, &f);
 
     graph g, compressed;
-    assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
     assert_int_equal(graph_compress(&m, &g, &compressed, perm), LIBSOLVER_OK);
     assert_int_equal(compressed.n, -1);
     assert_int_equal(order_amd(&m, &g, perm), LIBSOLVER_OK);

@@ -15,7 +15,7 @@ static environment env;
 static graph graph_of(const pattern *a)
 {
     graph g;
-    assert_int_equal(graph_build(&env.memory, a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&env.memory, 1, a, &g), LIBSOLVER_OK);
     return g;
 }
 
@@ -351,7 +351,7 @@ static void each_failed_allocation_is_reported(void **state)
         for (int threads = 1; threads <= 2; threads++) {
             memory_init(&other.memory, NULL, NULL, NULL, 0);
             graph g;
-            assert_int_equal(graph_build(&other.memory, &problems[i], &g), LIBSOLVER_OK);
+            assert_int_equal(graph_build(&other.memory, 1, &problems[i], &g), LIBSOLVER_OK);
             int32_t *perm = malloc(sizeof(int32_t) * (size_t)g.n);
             libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
             env.threads = threads;

@@ -21,7 +21,7 @@ static void require_metis(void)
     pattern a = problem_diagonal(1);
     graph g;
     int32_t perm;
-    assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
     const libsolver_status status = order_metis(&m, &g, &perm);
     graph_free(&m, &g);
     problem_free(&a);
@@ -38,7 +38,7 @@ static void check_permutations(ordering order)
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         graph g;
         int32_t perm[2000];
-        assert_int_equal(graph_build(&m, &problems[i], &g), LIBSOLVER_OK);
+        assert_int_equal(graph_build(&m, 1, &problems[i], &g), LIBSOLVER_OK);
         assert_int_equal(order(&m, &g, perm), LIBSOLVER_OK);
         assert_null(permutation_check(&m, g.n, perm));
         graph_free(&m, &g);
@@ -51,7 +51,7 @@ static void check_permutations(ordering order)
         pattern a = problem_random(n, (double)random_below(&r, 4) / (n + 1), &r);
         graph g;
         int32_t perm[300];
-        assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+        assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
         assert_int_equal(order(&m, &g, perm), LIBSOLVER_OK);
         const char *fault = permutation_check(&m, n, perm);
         if (fault)
@@ -69,7 +69,7 @@ static int64_t fill_of(ordering order, const pattern *a)
     double flops;
     int32_t *perm = memory_new(&m, a->n, sizeof(int32_t));
     assert_non_null(perm);
-    assert_int_equal(graph_build(&m, a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&m, 1, a, &g), LIBSOLVER_OK);
     assert_int_equal(order(&m, &g, perm), LIBSOLVER_OK);
     assert_int_equal(forest_cost(&m, a, perm, &nnz, &flops), LIBSOLVER_OK);
     graph_free(&m, &g);
@@ -90,7 +90,7 @@ static void amd_is_the_same_by_both_widths(void **state)
     pattern a = problem_grid(40, 30, 2);
     graph g;
     int32_t narrow[2400], wide[2400];
-    assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
     assert_int_equal(amd_order_32(&m, &g, narrow), LIBSOLVER_OK);
     assert_int_equal(amd_order_64(&m, &g, wide), LIBSOLVER_OK);
     assert_memory_equal(narrow, wide, sizeof narrow);
@@ -134,7 +134,7 @@ static void metis_orders_compressed_graphs(void **state)
     pattern small = problem_grid(30, 30, 1), a = problem_blown_up(&small, 3);
     graph g, c;
     int32_t class_of[2700], classes_perm[900], perm[2700];
-    assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
     assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
     assert_int_equal(c.n, 900);
     assert_int_equal(order_metis(&m, &c, classes_perm), LIBSOLVER_OK);
@@ -158,7 +158,7 @@ static void metis_leaves_the_host_alone(void **state)
     pattern a = problem_grid(60, 60, 1);
     graph g;
     int32_t first[3600], again[3600];
-    assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
 
     struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, abort_before,
                      abort_after, term_after;
@@ -208,7 +208,7 @@ static void metis_called_from_threads_gives_the_same(void **state)
     pattern a = problem_grid(60, 60, 1);
     graph g;
     pthread_t thread[5];
-    assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
     for (int i = 0; i < 5; i++)
         calls[i].g = &g;
     order_in_thread(&calls[0]);
@@ -238,7 +238,7 @@ static void amd_honours_weights(void **state)
         int32_t class_of[4000], perm[4000], rows[4000], whole[4000];
         int64_t nnz, whole_nnz;
         double flops;
-        assert_int_equal(graph_build(&m, &a, &g), LIBSOLVER_OK);
+        assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
         assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
         assert_in_range(c.n, 1, small[i].n);
         assert_int_equal(order_amd(&m, &c, perm), LIBSOLVER_OK);

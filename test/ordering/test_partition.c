@@ -78,7 +78,7 @@ static void check_costs(const pattern *a, const int32_t *perm)
     assert_int_equal(forest_build(&m, a, perm, &f), LIBSOLVER_OK);
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
         partition p;
-        assert_int_equal(partition_build(&m, a, &f, costs[i], &p, NULL, NULL), LIBSOLVER_OK);
+        assert_int_equal(partition_build(&m, 1, a, &f, costs[i], &p, NULL, NULL), LIBSOLVER_OK);
         check_partition(a, &f, &p);
         if (costs[i] == never_pays) {
             assert_int_equal(p.supernodes, f.supernodes);
@@ -143,10 +143,10 @@ static void zeros_of_large_fronts_are_bounded(void **state)
         partition p;
         int32_t *perm = memory_new(&m, problems[i].n, sizeof(int32_t));
         assert_non_null(perm);
-        assert_int_equal(graph_build(&m, &problems[i], &g), LIBSOLVER_OK);
+        assert_int_equal(graph_build(&m, 1, &problems[i], &g), LIBSOLVER_OK);
         assert_int_equal(order_amd(&m, &g, perm), LIBSOLVER_OK);
         assert_int_equal(forest_build(&m, &problems[i], perm, &f), LIBSOLVER_OK);
-        assert_int_equal(partition_build(&m, &problems[i], &f, always_pays, &p, NULL, NULL),
+        assert_int_equal(partition_build(&m, 1, &problems[i], &f, always_pays, &p, NULL, NULL),
                          LIBSOLVER_OK);
         assert_null(partition_check(&p));
         check_zeros(&f, &p);
@@ -170,7 +170,7 @@ static void checks_find_what_is_broken(void **state)
     forest f;
     partition p;
     assert_int_equal(forest_build(&m, &a, perm, &f), LIBSOLVER_OK);
-    assert_int_equal(partition_build(&m, &a, &f, plausible_cost, &p, NULL, NULL), LIBSOLVER_OK);
+    assert_int_equal(partition_build(&m, 1, &a, &f, plausible_cost, &p, NULL, NULL), LIBSOLVER_OK);
     assert_null(partition_check(&p));
     for (int64_t q = 0; q < p.row_start[p.supernodes]; q++) {
         p.row[q] += 30;
@@ -207,7 +207,7 @@ static void each_failed_allocation_is_reported(void **state)
         rationed ration;
         partition p;
         memory_rationed(&m, &ration, k);
-        status = partition_build(&m, &a, &f, plausible_cost, &p, NULL, NULL);
+        status = partition_build(&m, 1, &a, &f, plausible_cost, &p, NULL, NULL);
         if (status == LIBSOLVER_OK)
             partition_free(&m, &p);
         else

@@ -111,7 +111,7 @@ static void dissection_stops_when_it_is_told(void **state)
     (void)state;
     pattern a = problem_grid(150, 100, 1);
     graph g;
-    assert_int_equal(graph_build(&env.memory, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&env.memory, 1, &a, &g), LIBSOLVER_OK);
     int32_t *perm = malloc(sizeof(int32_t) * (size_t)a.n);
     atomic_int stop;
     atomic_init(&stop, 0);

@@ -155,7 +155,7 @@ static int32_t *order_of(cpu_system *s, int order)
         perm[k] = k;
     if (order == NATURAL)
         return perm;
-    assert_int_equal(graph_build(&s->env.memory, &s->a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&s->env.memory, 1, &s->a, &g), LIBSOLVER_OK);
     if (order == BY_DEGREE)
         assert_int_equal(order_amd(&s->env.memory, &g, perm), LIBSOLVER_OK);
     else

@@ -142,7 +142,7 @@ static libsolver_status plan_columns(memory *m, cpu_plan *plan)
     if (!plan->part.perm)
         return LIBSOLVER_OUT_OF_MEMORY;
     memcpy(plan->part.perm, f->perm, sizeof(int32_t) * (size_t)f->n);
-    return pattern_permute(m, plan->given, f->perm, &plan->a, plan->place);
+    return pattern_permute(m, plan->env->threads, plan->given, f->perm, &plan->a, plan->place);
 }
 
 /* Relaxed supernodes, P A P^T in their order, and what belongs to fronts. */
@@ -150,8 +150,8 @@ static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_pro
                                     message *why)
 {
     const int64_t nnz = plan->given->start[plan->given->n];
-    TRY(partition_build(m, plan->given, plan->given_forest, cpu_front_seconds, &plan->part,
-                        &plan->a, plan->place));
+    TRY(partition_build(m, problem->env->threads, plan->given, plan->given_forest,
+                        cpu_front_seconds, &plan->part, &plan->a, plan->place));
     plan->local = memory_new(m, nnz, sizeof(int32_t));
     plan->position = memory_new(m, plan->part.row_start[plan->part.supernodes], sizeof(int32_t));
     plan->children = memory_zeroed(m, plan->part.supernodes, sizeof(int32_t));
