@@ -159,7 +159,7 @@ __device__ __forceinline__ void subtract_panel(T *F, int ld, int m, int p, int w
  * all of which hold numbers; its upper triangle is overwritten.  pivot, reciprocal: k rounded up to
  * 8, see cholesky_panel.  All in shared memory.  All threads of the team call; F is visible to
  * them; ends with a barrier of the team. */
-template <int WARPS, typename T, typename S = no_signs>
+template <int WARPS, typename T, typename S>
 __device__ __forceinline__ void cholesky_by_rows(T *F, int ld, int m, int k, real_of<T> *pivot,
                                                  real_of<T> *reciprocal, S signs)
 {

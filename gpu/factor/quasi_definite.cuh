@@ -4,6 +4,7 @@
 #ifndef GPU_FACTOR_QUASI_DEFINITE_CUH
 #define GPU_FACTOR_QUASI_DEFINITE_CUH
 
+#include "gpu/device/lanes.cuh"
 #include "gpu/factor/values.cuh"
 
 enum {
@@ -49,14 +50,6 @@ static __device__ __forceinline__ double sum_of_places(const double *sum, int64_
     for (int64_t q = first; q < end; q += step)
         all += sum[q];
     return all;
-}
-
-/* Sum over `lanes` neighbouring lanes, a power of two, in the same order for each of them. */
-static __device__ __forceinline__ double sum_of_lanes(double v, int lanes)
-{
-    for (int mask = 1; mask < lanes; mask *= 2)
-        v += __shfl_xor_sync(~0u, v, mask);
-    return v;
 }
 
 /* Blocks of JUDGE_THREADS: the first ones have a long row each, the others so many short ones as

@@ -4,6 +4,7 @@
 #include "base/type.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
+#include "gpu/device/lanes.cuh"
 #include "gpu/device/waits.cuh"
 
 constexpr int WIDE_COLUMNS = 4; /* that one warp sums when there are several */
@@ -42,16 +43,6 @@ static __device__ double spread_part(const spread_arguments<T> &a, int64_t from,
     return sum;
 }
 
-/* Sum over `lanes` neighbouring lanes, a power of two, which come here together. */
-static __device__ double sum_of_lanes(double v, int lanes)
-{
-    const unsigned first = threadIdx.x % 32 & ~(unsigned)(lanes - 1),
-                   together = (~0u >> (32 - lanes)) << first;
-    for (int mask = lanes / 2; mask > 0; mask >>= 1)
-        v += __shfl_xor_sync(together, v, mask);
-    return v;
-}
-
 /* A warp's segment of a long row; the one that ends the last of a row adds their sums, in their
  * order. */
 template <typename T> static __device__ void spread_segment(const spread_arguments<T> &a, int q)
@@ -59,17 +50,11 @@ template <typename T> static __device__ void spread_segment(const spread_argumen
     const row_segment g = a.segment[q];
     const int lane = (int)threadIdx.x % 32;
     const double sum = sum_of_lanes(spread_part(a, g.from + lane, g.to, 32), 32);
-    unsigned last = 0;
-    if (lane == 0) {
+    if (lane == 0)
         a.partial[q] = sum;
-        __threadfence();
-        last = atomicInc(a.arrived + g.of, (unsigned)g.count - 1) ==
-               (unsigned)g.count - 1; /* 0 again for the next launch */
-    }
-    if (!__shfl_sync(~0u, last, 0))
+    if (!ends_row(a.arrived + g.of, g.count))
         return;
     double all = 0;
-    __threadfence();
     for (int k = lane; k < g.count; k += 32)
         all += __ldcg(a.partial + g.first + k);
     all = sum_of_lanes(all, 32);

@@ -44,6 +44,22 @@ __device__ __forceinline__ double warp_max(double v)
     return v;
 }
 
+/* Whether the warp's segment is the last of a row's `count` to come here; then what the first lanes
+ * have written of all of them is there. */
+__device__ __forceinline__ bool ends_row(unsigned *arrived, int count)
+{
+    unsigned last = 0;
+    if ((threadIdx.x & 31) == 0) {
+        __threadfence();
+        last = atomicInc(arrived, (unsigned)count - 1) ==
+               (unsigned)count - 1; /* 0 again for the next launch */
+    }
+    last = __shfl_sync(~0u, last, 0);
+    if (last)
+        __threadfence();
+    return last;
+}
+
 /* ---- x += d ---------------------------------------------------------------------------------- */
 
 /* Block (p, q): some rows of column q. */
@@ -206,7 +222,6 @@ template <typename T, int W> struct residual_warp {
             row_sums s;
             add_entries(g.from + lane, g.to, 32, s);
             add_lanes(32, s);
-            unsigned last = 0;
             if (lane == 0) {
 #pragma unroll
                 for (int w = 0; w < W; w++) {
@@ -217,12 +232,8 @@ template <typename T, int W> struct residual_warp {
                         to[p] = from[p];
                     to[PARTS - 1] = s.bound[w];
                 }
-                __threadfence();
-                unsigned *arrived = a.arrived + 1 + (int64_t)(column / W) * a.long_rows + g.of;
-                last = atomicInc(arrived, (unsigned)g.count - 1) ==
-                       (unsigned)g.count - 1; /* 0 again for the next launch */
             }
-            if (__shfl_sync(~0u, last, 0))
+            if (ends_row(a.arrived + 1 + (int64_t)(column / W) * a.long_rows + g.of, g.count))
                 finish_long_row(g);
         }
     }
@@ -230,7 +241,6 @@ template <typename T, int W> struct residual_warp {
     {
         const int lane = threadIdx.x & 31;
         row_sums s;
-        __threadfence();
         for (int k = lane; k < g.count; k += 32)
 #pragma unroll
             for (int w = 0; w < W; w++) {

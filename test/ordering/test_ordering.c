@@ -265,7 +265,7 @@ static void each_failed_allocation_is_reported(void **state)
     graph g;
     memory other;
     memory_init(&other, NULL, NULL, NULL, 0);
-    assert_int_equal(graph_build(&other, &a, &g), LIBSOLVER_OK);
+    assert_int_equal(graph_build(&other, 1, &a, &g), LIBSOLVER_OK);
     for (size_t i = 0; i < sizeof orderings / sizeof *orderings; i++) {
         rationed ration;
         int32_t perm[64];
