@@ -137,16 +137,15 @@ static int is_leaf(const grouping *b, int32_t s)
            p->start[j + 1] - p->start[j] == b->g->rows[s];
 }
 
-/* Leaves among the children b->list[0 .. count) of front s that are numbered one behind the other
- * are grouped, as below. */
+/* Leaves among the children b->list[0 .. count) of front s are grouped, as below, but only those
+ * that no other child is between: in postorder they are numbered one behind the other. */
 static libsolver_status group_leaves(grouping *b, int32_t s, int32_t count, int32_t *left)
 {
     rows_together t = {.most_rows = b->leaf_rows, .has_leaves = 1};
     *left = 0;
     for (int32_t q = 0; q < count; q++) {
         const int32_t c = b->list[q];
-        const int follows = t.members > 0 && t.members < FACTOR_SUMMED_LEAVES &&
-                            c == b->member[t.members - 1] + 1 && is_leaf(b, c);
+        const int follows = t.members > 0 && t.members < FACTOR_SUMMED_LEAVES && is_leaf(b, c);
         if (follows && join(b, c, &t))
             continue;
         TRY(end_group(b, s, &t, left));

@@ -30,7 +30,7 @@ typedef struct factor_groups {
 } factor_groups;
 
 /* A group of leaves is one warp's work together with them, and their blocks are nowhere: see
- * sum_of_leaves. */
+ * factorize_group_of_leaves. */
 enum { FACTOR_SUMMED_LEAVES = 32 /* most of a group */ };
 
 /* wide: most children of a front that are left as they are; together: least of a group, where there

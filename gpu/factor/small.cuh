@@ -213,7 +213,7 @@ template <typename T> struct leaf_entries {
     uint32_t slot[COUNT];
     int position[COUNT];
 
-    /* first: the first of the leaves. */
+    /* first_entry, first_row: before those of the first leaf. */
     template <bool IS_GROUP, typename K>
     __device__ __forceinline__ void load(const factor_arguments<T, K> &a, int64_t first_entry,
                                          int64_t first_row, int t, int entries)
