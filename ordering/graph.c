@@ -3,34 +3,6 @@
 #include "ordering/analysis.h"
 #include <string.h>
 
-enum {
-    LEAST_IN_PARTS = 1 << 19, /* entries: less takes a thread a millisecond or two */
-    MOST_PARTS = 16
-};
-
-int pattern_parts(const pattern *a, int threads)
-{
-    const int64_t entries = a->start[a->n], most = a->n > 0 ? entries / a->n : 1;
-    const int parts = threads < MOST_PARTS ? threads : MOST_PARTS;
-    return entries < LEAST_IN_PARTS ? 1 : parts < most ? parts : (int)most;
-}
-
-int32_t pattern_cut(const pattern *a, int parts, int q)
-{
-    const int64_t entry = a->start[a->n] / parts * q;
-    int32_t low = 0, high = a->n; /* the first column from there on is in [low, high] */
-    if (q == parts)
-        return a->n;
-    while (low < high) {
-        const int32_t middle = low + (high - low) / 2;
-        if (a->start[middle] < entry)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Neighbours that each vertex gets from columns [begin, end) of A. */
 static void count_neighbours(const pattern *a, int32_t begin, int32_t end, int64_t *next)
 {
@@ -78,16 +50,7 @@ libsolver_status graph_build(memory *m, int threads, const pattern *a, graph *g)
     for (int q = 0; q < parts; q++)
         count_neighbours(a, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
                          next + (int64_t)q * n);
-    g->start[0] = 0;
-    for (int32_t v = 0; v < n; v++) {
-        int64_t end = g->start[v];
-        for (int q = 0; q < parts; q++) {
-            const int64_t count = next[(int64_t)q * n + v];
-            next[(int64_t)q * n + v] = end;
-            end += count;
-        }
-        g->start[v + 1] = end;
-    }
+    pattern_offsets(n, parts, 0, next, g->start);
 #pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
     for (int q = 0; q < parts; q++)
         put_neighbours(a, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),

@@ -28,7 +28,8 @@ typedef struct graph {
     int32_t *weight;   /* n or NULL */
 } graph;
 
-/* graph of a pattern.  Owned by the caller; graph_free. */
+/* graph of a pattern.  Owned by the caller; graph_free.  threads, here and below: so many share the
+ * work; the result does not depend on them. */
 libsolver_status graph_build(memory *m, int threads, const pattern *a, graph *g);
 void graph_free(memory *m, graph *g);
 

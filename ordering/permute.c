@@ -65,16 +65,7 @@ libsolver_status pattern_permute(memory *m, int threads, const pattern *a, const
     for (int q = 0; q < parts; q++)
         count_entries(a, rank, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
                       next + (int64_t)q * n);
-    permuted->start[0] = 0;
-    for (int32_t j = 0; j < n; j++) {
-        int64_t end = permuted->start[j] + 1;
-        for (int q = 0; q < parts; q++) {
-            const int64_t count = next[(int64_t)q * n + j];
-            next[(int64_t)q * n + j] = end;
-            end += count;
-        }
-        permuted->start[j + 1] = end;
-    }
+    pattern_offsets(n, parts, 1, next, permuted->start); /* behind the diagonal */
 #pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
     for (int q = 0; q < parts; q++)
         put_entries(a, rank, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),

@@ -27,7 +27,7 @@ static void find_levels(builder *b)
         if (group >= 0) { /* a run of these leaves alone */
             begin = -1;
             b->level[s] = 0;
-            if (s == b->tree.first_leaf[group - b->tree.nodes])
+            if (s == first_leaf(b, group))
                 b->run_end[s] = s + g->front[group].children;
         } else if (!is_small(b, s)) {
             begin = -1;
@@ -73,7 +73,7 @@ static libsolver_status name_words(builder *b)
         const int32_t s = b->tree.visit[q], parent = above(b, s);
         factor_front *f = g->front + s;
         if (is_group(b, s) && group_of_leaves(b, s) >= 0)
-            run[s] = b->tree.first_leaf[s - b->tree.nodes];
+            run[s] = first_leaf(b, s);
         else
             run[s] = is_small(b, s) && b->run_end[s] == 0 ? run[s - 1] : s;
         for (int32_t c = 0; c < f->children && is_small(b, s); c++) {

@@ -57,11 +57,17 @@ static inline int is_tiny(const builder *b, int32_t s)
     return is_small(b, s) && rows(b, s) <= FACTOR_TINY_ROWS;
 }
 
+/* Of a group of leaves the first one, -1: it is another group. */
+static inline int32_t first_leaf(const builder *b, int32_t group)
+{
+    return b->tree.first_leaf[group - b->tree.nodes];
+}
+
 /* The group of leaves that front s is or belongs to, -1: none. */
 static inline int32_t group_of_leaves(const builder *b, int32_t s)
 {
     const int32_t group = is_group(b, s) ? s : above(b, s);
-    return group >= b->tree.nodes && b->tree.first_leaf[group - b->tree.nodes] >= 0 ? group : -1;
+    return group >= b->tree.nodes && first_leaf(b, group) >= 0 ? group : -1;
 }
 
 /* The level at which front s could begin behind those of its children that are not in [from, s). */

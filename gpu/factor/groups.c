@@ -56,10 +56,16 @@ static libsolver_status reserve(grouping *b, int64_t more)
  * children. */
 typedef struct rows_together {
     int32_t most_rows; /* of a group */
-    int has_leaves;    /* the children are, one behind the other */
+    int has_leaves;    /* the children are leaves, numbered consecutively */
     int32_t row[MOST_ROWS], rows, members;
     int64_t entries; /* of the members' blocks */
 } rows_together;
+
+/* The same limits, and no members yet. */
+static rows_together begin_like(const rows_together *t)
+{
+    return (rows_together){.most_rows = t->most_rows, .has_leaves = t->has_leaves};
+}
 
 /* b->member becomes a group of front s. */
 static libsolver_status make_group(grouping *b, int32_t s, const rows_together *t)
@@ -90,7 +96,7 @@ static libsolver_status make_group(grouping *b, int32_t s, const rows_together *
 static int join(const grouping *b, int32_t c, rows_together *t)
 {
     const int32_t *other = positions_of(b, c), others = rows_of(b, c);
-    rows_together all = {.most_rows = t->most_rows, .has_leaves = t->has_leaves};
+    rows_together all = begin_like(t);
     int32_t i = 0, j = 0;
     while (i < t->rows || j < others) {
         const int32_t row =
@@ -124,7 +130,7 @@ static libsolver_status end_group(grouping *b, int32_t s, rows_together *t, int3
         TRY(make_group(b, s, t));
     for (int32_t q = 0; q < (makes ? 1 : t->members); q++)
         b->list[(*count)++] = makes ? b->g->fronts - 1 : b->member[q];
-    *t = (rows_together){.most_rows = t->most_rows, .has_leaves = t->has_leaves};
+    *t = begin_like(t);
     return LIBSOLVER_OK;
 }
 
@@ -137,19 +143,21 @@ static int is_leaf(const grouping *b, int32_t s)
            p->start[j + 1] - p->start[j] == b->g->rows[s];
 }
 
-/* Leaves among the children b->list[0 .. count) of front s are grouped, as below, but only those
- * that no other child is between: in postorder they are numbered one behind the other. */
+/* Leaves among the children b->list[0 .. count) of front s are grouped, as below, as long as no
+ * other child comes between them: being in postorder they are numbered consecutively. */
 static libsolver_status group_leaves(grouping *b, int32_t s, int32_t count, int32_t *left)
 {
     rows_together t = {.most_rows = b->leaf_rows, .has_leaves = 1};
     *left = 0;
     for (int32_t q = 0; q < count; q++) {
         const int32_t c = b->list[q];
-        const int follows = t.members > 0 && t.members < FACTOR_SUMMED_LEAVES && is_leaf(b, c);
-        if (follows && join(b, c, &t))
+        const int leaf = is_leaf(b, c);
+        if (leaf && t.members < FACTOR_SUMMED_LEAVES && join(b, c, &t))
             continue;
         TRY(end_group(b, s, &t, left));
-        if (!is_leaf(b, c) || !join(b, c, &t))
+        if (leaf)
+            join(b, c, &t); /* with fewer rows than a group may have */
+        else
             b->list[(*left)++] = c;
     }
     return end_group(b, s, &t, left);

@@ -4,8 +4,7 @@
  * Whoever assembles a front adds its children's blocks one after the other.  Where there are
  * thousands, that is all the time of a factorization, and one block of threads spends it.  So they
  * are cut into groups, each a front without pivots whose block is the sum of its children's, and
- * groups into groups, until few are left.  Leaves that are next to each other have groups of their
- * own. */
+ * groups into groups, until few are left.  Consecutive leaves have groups of their own. */
 #ifndef GPU_FACTOR_GROUPS_H
 #define GPU_FACTOR_GROUPS_H
 
@@ -25,12 +24,12 @@ typedef struct factor_groups {
     int32_t *position;     /* as factor_pattern's, of all fronts; NULL: there are no groups, and the
                               pattern's holds */
     int64_t positions;
-    int32_t *first_leaf; /* fronts - nodes: of a group of leaves the first one, behind which are the
-                            others; -1: it is another group */
+    int32_t *first_leaf; /* fronts - nodes: of a group of leaves the first, the others being
+                            numbered consecutively; -1: another group */
 } factor_groups;
 
-/* A group of leaves is one warp's work together with them, and their blocks are nowhere: see
- * factorize_group_of_leaves. */
+/* One warp factorizes the leaves of a group and forms its block; their own blocks are not stored:
+ * see factorize_group_of_leaves. */
 enum { FACTOR_SUMMED_LEAVES = 32 /* most of a group */ };
 
 /* wide: most children of a front that are left as they are; together: least of a group, where there

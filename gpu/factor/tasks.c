@@ -210,7 +210,7 @@ libsolver_status builder_list_ranges(builder *b)
                 (factor_range){.first = s,
                                .end = b->run_end[s],
                                .leaves = factor_leaves(g, s, b->run_end[s]),
-                               .group = is_group(b, s) ? -1 : group_of_leaves(b, s)};
+                               .group = group_of_leaves(b, s)};
     for (int32_t q = 0; q < g->levels; q++) /* each end is where it should be now */
         even_out_ranges(b, q > 0 ? b->ranges_end[q - 1] : 0, b->ranges_end[q]);
     return LIBSOLVER_OK;

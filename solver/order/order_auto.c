@@ -56,13 +56,19 @@ static double nd_seconds(const graph *g)
                 ND_SECONDS_A_VERTEX * g->n + ND_SECONDS_AN_EDGE_OF_MANY * edges);
 }
 
+/* Whether a front or a separator of so many rows is not more than that of a flat graph. */
+static int is_flat_front(const choice *c, int32_t rows)
+{
+    return rows <= pow(c->g->n, FLAT);
+}
+
 /* Whether AMD's order has shown that the graph is not more than flat. */
 static int is_flat(const choice *c)
 {
     int32_t largest = 0;
     for (int32_t k = 0; k < c->amd.e.n; k++)
         largest = c->amd.e.count[k] > largest ? c->amd.e.count[k] : largest;
-    return largest <= pow(c->g->n, FLAT);
+    return is_flat_front(c, largest);
 }
 
 static int is_worth_nd(const choice *c)
@@ -106,8 +112,8 @@ static void separated(void *user, int32_t weight)
 {
     race *r = user;
     atomic_store(&r->separator, weight);
-    if (!r->c->for_many_solves && weight <= pow(r->c->g->n, FLAT)) {
-        /* the dissection is hardly wanted, and AMD, one thread's work, is slower beside it */
+    if (!r->c->for_many_solves && is_flat_front(r->c, weight)) {
+        /* the dissection is rarely wanted then, and slows AMD down, which is one thread's work */
 #pragma omp taskwait
     }
     if (is_hopeless(r))

@@ -17,6 +17,14 @@ factor_pattern fronts_of(const cpu_system *s)
     return view.fronts;
 }
 
+void system_of_either_kind(cpu_system *s, random_stream *r, pattern a, int has_signs)
+{
+    if (has_signs)
+        system_build_quasi_definite(s, r, a, NATURAL, 0);
+    else
+        positive_system(s, r, a, NATURAL);
+}
+
 pattern wide_pattern(int32_t leaves, int32_t copies)
 {
     pattern star = problem_star(leaves + 1, leaves), a = problem_blown_up(&star, copies);

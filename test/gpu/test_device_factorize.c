@@ -213,10 +213,7 @@ static void wide_trees(void **state)
         on_device t;
         random_stream r = random_seeded((uint64_t)seed);
         const pattern a = wide_pattern(small ? 150 : 3000, 3 + seed % 3);
-        if (seed % 2)
-            system_build_quasi_definite(&t.s, &r, a, NATURAL, 0);
-        else
-            positive_system(&t.s, &r, a, NATURAL);
+        system_of_either_kind(&t.s, &r, a, seed % 2);
         check(&t, seed % 6 ? tunings + seed % 6 % TUNINGS : NULL, seed);
     }
 }
@@ -231,10 +228,7 @@ static void groups_of_leaves(void **state)
         const int32_t leaves = 30 + random_below(&r, small ? 150 : 4000),
                       hubs = 1 + random_below(&r, 60);
         const pattern a = leaves_pattern(&r, leaves, hubs);
-        if (seed % 2)
-            system_build_quasi_definite(&t.s, &r, a, NATURAL, 0);
-        else
-            positive_system(&t.s, &r, a, NATURAL);
+        system_of_either_kind(&t.s, &r, a, seed % 2);
         check(&t, seed % 5 > 1 ? tunings + seed % 5 - 1 : NULL, seed);
     }
 }

@@ -200,10 +200,7 @@ static void wide_trees(void **state)
         const int32_t copies = 3 + seed % 3;
         const pattern a = wide_pattern(1500, copies);
         const factor_tuning *tuning = seed % 6 ? tunings + seed % 6 % TUNINGS : NULL;
-        if (seed % 2)
-            system_build_quasi_definite(&s, &r, a, NATURAL, 0);
-        else
-            positive_system(&s, &r, a, NATURAL);
+        system_of_either_kind(&s, &r, a, seed % 2);
         check_system(&s, tuning, seed);
         factor_program g = program_of(&s, tuning);
         const factor_pattern p = fronts_of(&s);
@@ -230,10 +227,7 @@ static void groups_of_leaves(void **state)
         const int32_t leaves = 30 + random_below(&r, 400), hubs = 1 + random_below(&r, 60);
         const pattern a = leaves_pattern(&r, leaves, hubs);
         const factor_tuning *tuning = seed % 5 ? tunings + seed % 5 - 1 : NULL;
-        if (seed % 2)
-            system_build_quasi_definite(&s, &r, a, NATURAL, 0);
-        else
-            positive_system(&s, &r, a, NATURAL);
+        system_of_either_kind(&s, &r, a, seed % 2);
         check_system(&s, tuning, seed);
         factor_program g = program_of(&s, tuning);
         for (int64_t q = 0; q < g.ranges; q++)
