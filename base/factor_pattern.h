@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 /* Front s, of nodes in postorder, eliminates the rows first[s] .. first[s+1] of P A P^T, its k
- * pivots; it has m = row_start[s+1] - row_start[s] rows, ascending, its pivots first.  Nothing is
- * owned here. */
+ * pivots; it has m = row_start[s+1] - row_start[s] rows, ascending, its pivots first.  The last
+ * schur_size rows, if any, are not eliminated: the last front, a root, has them all, and what is
+ * left there is the Schur complement.  Nothing is owned here. */
 typedef struct factor_pattern {
     int32_t n, nodes;
+    int32_t schur_size;
     const int32_t *first;     /* nodes + 1 */
     const int32_t *above;     /* nodes: parent, -1 at a root; above[s] > s */
     const int64_t *row_start; /* nodes + 1 */
@@ -27,5 +29,11 @@ typedef struct factor_pattern {
     const int64_t *place; /* start[n]: which of these each entry of A is, in the order that A was
                              analysed in; -1 - it: its mirror image */
 } factor_pattern;
+
+/* k of front s. */
+static inline int32_t factor_pattern_pivots(const factor_pattern *p, int32_t s)
+{
+    return p->first[s + 1] - p->first[s] - (s == p->nodes - 1 ? p->schur_size : 0);
+}
 
 #endif

@@ -205,8 +205,7 @@ typedef enum libsolver_backend {
     /* Solves run on the device and are never moved silently: NOT_BUILT or CUDA if it cannot be had,
      * with the reason in libsolver_context_message(NULL). Cholesky factors are made there.  What
      * cannot be factorized there yet, L D L^T, is on the CPU, which libsolver_factor_info and the
-     * log tell; so is all of a factor with options.schur_size > 0, whose vectors lie on the host.
-     */
+     * log tell.  Half solves, around a Schur complement too, are the CPU's. */
     LIBSOLVER_BACKEND_GPU = 2
 } libsolver_backend;
 
@@ -218,8 +217,7 @@ typedef enum libsolver_cpu_reason {
     LIBSOLVER_CPU_SIZE = 2,      /* 2^31 entries or more */
     LIBSOLVER_CPU_DEVICE = 3,    /* BACKEND_AUTO: the device failed or had no room; the log has the
                                     sentence */
-    LIBSOLVER_CPU_SCHUR = 4,     /* options.schur_size > 0: factor and solves are the CPU's */
-    LIBSOLVER_CPU_MIXED = 5      /* batches and expected signs in mixed precision */
+    LIBSOLVER_CPU_MIXED = 4      /* batches and expected signs in mixed precision */
 } libsolver_cpu_reason;
 
 typedef enum libsolver_kind {

@@ -49,8 +49,6 @@ static const char *cpu_reason(libsolver_cpu_reason reason)
         return " since it is too large for the GPU";
     case LIBSOLVER_CPU_DEVICE:
         return " since the GPU failed";
-    case LIBSOLVER_CPU_SCHUR:
-        return " since it has a Schur complement";
     case LIBSOLVER_CPU_MIXED:
         return " since the GPU does not make such factors in mixed precision";
     case LIBSOLVER_CPU_AS_CHOSEN:

@@ -446,13 +446,16 @@ LIBSOLVER_API libsolver_status libsolver_solve_async(const libsolver_factor *fac
  * the factor is that of A11 (kind, inertia, determinant, statuses too), and these calls take the
  * place of the other solves, of libsolver_condition, _forward_error, _get_factor_l and
  * _get_factor_d, which answer INVALID.  Nothing is refined, so not in mixed precision:
- * libsolver_analyze answers NOT_BUILT; with BACKEND_GPU too the CPU does all of it, and vectors lie
- * on the host.  _complement: S, schur_size x schur_size in the order of
- * schur_rows, both triangles. _condense: rows schur_rows of X := B2 - A21 A11^-1 B1; the others
+ * libsolver_analyze answers NOT_BUILT.  With BACKEND_GPU the factor and S are made on the GPU where
+ * those without a complement are, but not by libsolver_refactorize_async; half solves run on the
+ * CPU, with the factor, which the first of them copies; vectors and S may lie in device memory.
+ * _complement: S, schur_size x schur_size in the order of
+ * schur_rows, both triangles; NOT_BUILT: in device memory, and the CPU has made the factor.
+ * _condense: rows schur_rows of X := B2 - A21 A11^-1 B1; the others
  * hold what _expand goes on with. _expand: rows schur_rows of X hold X2, the caller's solution with
  * S; the others become X1. B and X are n x columns; X may be B.  workspace: NULL for the factor's
  * own one.  Memory as for libsolver_solve_plain.  SINGULAR (zero pivots of A11 were skipped),
- * PERTURBED; INVALID, OUT_OF_MEMORY, CANCELLED. */
+ * PERTURBED; INVALID, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, CUDA, CANCELLED. */
 LIBSOLVER_API libsolver_status libsolver_schur_complement(const libsolver_factor *factor,
                                                           const libsolver_vectors *s);
 LIBSOLVER_API libsolver_status libsolver_schur_condense(const libsolver_factor *factor,

@@ -31,7 +31,8 @@ static void find_levels(builder *b)
                 b->run_end[s] = s + g->front[group].children;
         } else if (!is_small(b, s)) {
             begin = -1;
-            b->level[s] = level_behind(b, s, s) + factor_pivot_blocks(f) + (f->m > f->k ? 1 : -1);
+            b->level[s] = f->m > f->k ? contribution_level(b, s)
+                                      : level_behind(b, s, s) + factor_pivot_blocks(f) - 1;
         } else {
             const int is_next =
                 begin >= 0 && b->tree.visit[q - 1] == s - 1 && is_group(b, begin) == is_group(b, s);
@@ -53,7 +54,7 @@ static void find_levels(builder *b)
             b->level[s] = level;
             b->run_end[begin] = s + 1;
         }
-        const int32_t last = b->level[s] + (g->has_signs && !is_small(b, s)); /* FACTOR_DIVIDE */
+        const int32_t last = b->level[s] + is_divided(b, s);
         if (last >= g->levels)
             g->levels = last + 1;
     }
@@ -205,6 +206,7 @@ libsolver_status factor_program_build(environment *env, const factor_pattern *pa
     memset(program, 0, sizeof *program);
     program->n = pattern->n;
     program->nodes = pattern->nodes;
+    program->schur_size = pattern->schur_size;
     program->has_signs = pattern->signs != NULL;
     builder b = {
         .m = m, .pattern = pattern, .program = program, .tuning = tuning ? *tuning : tuned};
@@ -240,6 +242,7 @@ void factor_program_free(memory *m, factor_program *g)
     memory_free(m, g->tile_end);
     memory_free(m, g->entry);
     memory_free(m, g->source);
+    memory_free(m, g->schur);
     memory_free(m, g->diagonal);
     memory_free(m, g->level_start);
     memory_free(m, g->range);

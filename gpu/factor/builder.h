@@ -33,8 +33,7 @@ static inline int is_group(const builder *b, int32_t s)
 
 static inline int32_t pivots(const builder *b, int32_t s)
 {
-    const int32_t *first = b->pattern->first;
-    return is_group(b, s) ? 0 : first[s + 1] - first[s];
+    return is_group(b, s) ? 0 : factor_pattern_pivots(b->pattern, s);
 }
 
 static inline int32_t rows(const builder *b, int32_t s)
@@ -70,6 +69,12 @@ static inline int32_t group_of_leaves(const builder *b, int32_t s)
     return group >= b->tree.nodes && first_leaf(b, group) >= 0 ? group : -1;
 }
 
+/* Whether tasks divide the rows of front s, a level behind all others. */
+static inline int is_divided(const builder *b, int32_t s)
+{
+    return b->program->has_signs && !is_small(b, s) && pivots(b, s) > 0;
+}
+
 /* The level at which front s could begin behind those of its children that are not in [from, s). */
 static inline int32_t level_behind(const builder *b, int32_t s, int32_t from)
 {
@@ -78,6 +83,14 @@ static inline int32_t level_behind(const builder *b, int32_t s, int32_t from)
         if ((c < from || c > s) && b->level[c] >= level)
             level = b->level[c] + 1;
     return level;
+}
+
+/* The level of the contribution block of a front in tiles: behind the rows of its last panel; of
+ * one without pivots the first. */
+static inline int32_t contribution_level(const builder *b, int32_t s)
+{
+    const int32_t nb = factor_pivot_blocks(b->program->front + s);
+    return level_behind(b, s, s) + (nb > 0 ? nb + 1 : 0);
 }
 
 /* describe.c, in this order: fronts, the places of contribution blocks, what fronts pull from

@@ -164,6 +164,15 @@ static void count_entries(const builder *b, int32_t s)
             b->program->tile_end[place_entry(b, s, j, e, &to)]++;
 }
 
+/* The source of entry e, of column j. */
+static factor_source source_of(const builder *b, int32_t j, int64_t e)
+{
+    const int32_t *diagonal = b->program->diagonal;
+    return (factor_source){.value = b->given[e],
+                           .row = (uint32_t)diagonal[b->pattern->row[e]],
+                           .column = (uint32_t)diagonal[j]};
+}
+
 /* Entries of a front to their places: of a small one as they come, of a leaf by rows, of others
  * tile by tile. */
 static void list_entries(const builder *b, int32_t s)
@@ -180,9 +189,7 @@ static void list_entries(const builder *b, int32_t s)
                                                                     : is_leaf ? next + to.row
                                                                               : next++;
             g->entry[at] = to;
-            g->source[at] = (factor_source){.value = b->given[e],
-                                            .row = (uint32_t)g->diagonal[p->row[e]],
-                                            .column = (uint32_t)g->diagonal[f->first + j]};
+            g->source[at] = source_of(b, f->first + j, e);
         }
 }
 
@@ -204,16 +211,33 @@ static libsolver_status find_sources(builder *b)
     return LIBSOLVER_OK;
 }
 
+/* Entries between rows of the Schur complement, whose places in `entry` nobody reads. */
+static void list_schur_entries(const builder *b)
+{
+    const factor_pattern *p = b->pattern;
+    const factor_program *g = b->program;
+    const int32_t first = p->n - p->schur_size;
+    factor_schur_entry *to = g->schur;
+    for (int32_t j = first; j < p->n; j++)
+        for (int64_t e = p->start[j]; e < p->start[j + 1]; e++) {
+            *to++ = (factor_schur_entry){b->given[e], p->row[e] - first, j - first};
+            g->source[e] = source_of(b, j, e);
+            g->entry[e] = (factor_entry){0};
+        }
+}
+
 libsolver_status builder_describe_entries(builder *b)
 {
     const factor_pattern *p = b->pattern;
     factor_program *g = b->program;
     g->entries = p->start[p->n];
+    g->schur_entries = g->entries - p->start[p->n - p->schur_size];
     g->tile_end = memory_zeroed(b->m, g->tiles, sizeof(int64_t));
     g->entry = memory_new(b->m, g->entries, sizeof(factor_entry));
     g->source = memory_new(b->m, g->entries, sizeof(factor_source));
+    g->schur = memory_new(b->m, g->schur_entries, sizeof(factor_schur_entry));
     b->cursor = memory_new(b->m, g->tiles, sizeof(int64_t));
-    if (!g->tile_end || !g->entry || !g->source || !b->cursor)
+    if (!g->tile_end || !g->entry || !g->source || !g->schur || !b->cursor)
         return LIBSOLVER_OUT_OF_MEMORY;
     TRY(find_sources(b));
     for (int32_t s = 0; s < p->nodes; s++) {
@@ -231,6 +255,7 @@ libsolver_status builder_describe_entries(builder *b)
         }
         list_entries(b, s);
     }
+    list_schur_entries(b);
     memory_free(b->m, b->cursor);
     b->cursor = NULL;
     return LIBSOLVER_OK;

@@ -96,6 +96,7 @@ extern "C" void device_factorizer_drop(device_factorizer *f)
     drop_graph(f);
     device_buffer_free(&f->tables);
     device_buffer_free(&f->workspace);
+    device_buffer_free(&f->complement);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -104,11 +105,7 @@ template <typename T, typename V = T>
 static factor_places<T, V> places_of(const device_factorizer *f, const factor_program *g,
                                      const factorizer_arguments *given)
 {
-    factor_places<T, V> there;
-    uploader tables;
-    tables.base = static_cast<char *>(f->tables.at);
-    there.put_tables(&tables, g, {}, sign_tables(f->signs));
-    there.place_workspace(static_cast<char *>(f->workspace.at), g, f->signs);
+    factor_places<T, V> there = loaded_places<T, V>(f, g);
     there.values.given = static_cast<const V *>(given->values);
     there.values.is_unscaled = given->is_unscaled;
     there.values.shift = given->shift;

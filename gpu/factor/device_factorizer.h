@@ -47,6 +47,7 @@ typedef struct device_factorizer {
                      single: S A S, rounded, is factorized */
     libsolver_type type;
     device_buffer tables, workspace; /* workspace: scaled values, arena, inverses, outcome */
+    device_buffer complement;        /* on its way to the host, see device_factorizer_complement */
     factor_sign_counts signs;
     int64_t item_bytes;    /* of the workspace of one item */
     const void *scale;     /* n reals on the device, of the values' precision, by rows of A,
@@ -85,6 +86,19 @@ libsolver_status device_factorizer_judge(device_factorizer *f, const factor_prog
 /* Waits for the end of the factorization. */
 libsolver_status device_factorizer_finish(device_factorizer *f, const factor_program *program,
                                           cholesky_outcome *outcome, message *why);
+/* Where a Schur complement goes: both triangles of size x size scalars, by columns or, are_rows, by
+ * rows ld apart. */
+typedef struct complement_place {
+    void *at;
+    int64_t ld;
+    int are_rows, is_on_host;
+} complement_place;
+
+/* schur_complement.cu: that of the factor that was made last, of these values, for a program with
+ * schur_size > 0; waits. */
+libsolver_status device_factorizer_complement(device_factorizer *f, const factor_program *program,
+                                              const void *values, const complement_place *to,
+                                              message *why);
 /* Many factorizations by one program, each with a workspace of its own; values and panels of item i
  * lie i times so many bytes behind those of item 0. */
 typedef struct factorizer_items {

@@ -33,8 +33,8 @@ __device__ __forceinline__ void raise_to(float *largest, float v)
     atomicMax(reinterpret_cast<unsigned *>(largest), __float_as_uint(v));
 }
 
-/* The same of what the lanes of a warp have for rows i, lanes of one row being next to each other:
- * one of them asks for it.  i < 0: nothing.  All lanes call. */
+/* all[i] becomes at least v, for each lane's own i and v; i < 0: nothing.  Lanes of the same row
+ * that are next to each other ask for it once.  All lanes of a warp call. */
 template <typename R> __device__ __forceinline__ void raise_neighbours(R *all, int i, R v)
 {
     const int lane = (int)threadIdx.x % 32, before = __shfl_up_sync(~0u, i, 1);
@@ -130,6 +130,11 @@ template <typename T> struct equilibration_share {
     {
         return conjugate_if(a.values.given[from.value >> 1], from.value & 1);
     }
+    /* What a pivot only divides, in a row of a Schur complement, makes no rounding errors in it. */
+    __device__ __forceinline__ bool counts_for_column(const placed_entry<T> &v) const
+    {
+        return v.row < a.values.eliminated || v.column >= a.values.eliminated;
+    }
     /* What is of the pattern alone. */
     __device__ __forceinline__ void find_places()
     {
@@ -203,7 +208,7 @@ template <typename T> struct equilibration_share {
                 there ? scale_of(v.row) * scale_of(v.column) * (R)size_of(v.value) : R(0);
             if (there && v.row != v.column)
                 maxima.raise(largest, v.row, size);
-            raise_neighbours(largest, there ? v.column : -1, size);
+            raise_neighbours(largest, there && counts_for_column(v) ? v.column : -1, size);
         });
         for (int64_t k = first; k < n; k += step) {
             const R own = scale_of(k);

@@ -25,8 +25,7 @@ typedef struct grouping {
 /* The rows that front s hands to its parent, and their positions there. */
 static int32_t rows_of(const grouping *b, int32_t s)
 {
-    const int32_t *first = b->pattern->first;
-    return b->g->rows[s] - (s < b->g->nodes ? first[s + 1] - first[s] : 0);
+    return b->g->rows[s] - (s < b->g->nodes ? factor_pattern_pivots(b->pattern, s) : 0);
 }
 
 static int32_t *positions_of(const grouping *b, int32_t s)

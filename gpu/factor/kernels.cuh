@@ -43,9 +43,10 @@ __device__ __forceinline__ void run_fronts_by_warps(const factor_arguments<T, K>
         char *const own = shared + warp * small_front<T>::bytes(FACTOR_TINY_ROWS);
         if (range.group >= 0)
             factorize_group_of_leaves(a, range, own);
-        for (int s = range.first; s < behind && range.group < 0; s += 32)
-            factorize_leaves_apart(a, s, min(s + 32, behind), own);
-        factorize_run<1>(a, {behind, range.end, 0, -1}, {}, a.front_words + range.first, own);
+        else
+            for (int s = range.first; s < behind; s += 32)
+                factorize_leaves_apart(a, s, min(s + 32, behind), own);
+        factorize_run<1>(a, {behind, range.end}, {}, a.front_words + range.first, own);
     }
 }
 
@@ -54,8 +55,7 @@ template <typename T, typename K>
 __device__ __forceinline__ void run_fronts_by_block(const factor_arguments<T, K> &a,
                                                     const factor_task &task, char *shared)
 {
-    factorize_run<8>(a, {task.i, task.j, 0, -1}, {task.from, task.to, 0, -1},
-                     a.front_words + task.i, shared);
+    factorize_run<8>(a, {task.i, task.j}, {task.from, task.to}, a.front_words + task.i, shared);
 }
 
 template <typename T, typename K>

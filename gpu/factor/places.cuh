@@ -57,7 +57,7 @@ struct sign_tables {
         for (int64_t q = 0; q < count.rows; q++)
             slot[q] = (uint32_t)row_sums[p->index[q] + 1]++;
         count.long_rows = 0;
-        for (int32_t k = 0; k < n; k++) {
+        for (int32_t k = 0; k < n - g->schur_size; k++) {
             word[k / 32] |= (uint32_t)(p->signs[k] < 0) << k % 32;
             if (row_sums[k + 1] - row_sums[k] > LONG_ROW)
                 long_row[count.long_rows++] = k;
@@ -70,6 +70,7 @@ struct sign_tables {
 template <typename T, typename V = T> struct factor_places {
     factor_arguments<T> tasks = {};
     value_arguments<T, V> values = {};
+    const factor_schur_entry *schur = nullptr;
     quasi_arguments<T> quasi = {}; /* and below: with signs */
     equilibration<T> scaling = {};
 
@@ -91,6 +92,7 @@ template <typename T, typename V = T> struct factor_places {
         values.diagonal_at = u->put(g->diagonal, g->n);
         values.row_of = u->put(p.row_of, g->n);
         tasks.position = u->put(g->position, g->positions);
+        schur = u->put(g->schur, g->schur_entries);
         if (!signs.count.has_signs)
             return;
         quasi.signs.slot = u->put(signs.slot, signs.count.rows);
@@ -123,6 +125,7 @@ template <typename T, typename V = T> struct factor_places {
         tasks.outcome = values.outcome;
         values.entries = g->entries;
         values.n = g->n;
+        values.eliminated = g->n - g->schur_size;
         if (signs.has_signs) {
             using R = real_of<T>;
             scaling.row_of_entry = reinterpret_cast<int32_t *>(part(g->entries, sizeof(int32_t)));
@@ -133,6 +136,18 @@ template <typename T, typename V = T> struct factor_places {
         return all.bytes;
     }
 };
+
+/* Where those of the program that was loaded last are. */
+template <typename T, typename V = T>
+factor_places<T, V> loaded_places(const device_factorizer *f, const factor_program *g)
+{
+    factor_places<T, V> there;
+    uploader tables;
+    tables.base = static_cast<char *>(f->tables.at);
+    there.put_tables(&tables, g, {}, sign_tables(f->signs));
+    there.place_workspace(static_cast<char *>(f->workspace.at), g, f->signs);
+    return there;
+}
 
 /* call(T{}, V{}), see value_arguments; is_mixed: T is in single and V in double precision. */
 template <typename Call> libsolver_status with_types(libsolver_type type, int is_mixed, Call call)

@@ -22,6 +22,9 @@
  * for each level carries out a program too.  A task's arithmetic does not depend on who carries it
  * out, nor on the number of threads that made the program.
  *
+ * Rows of a Schur complement S = A22 - A21 A11^-1 A12 are the last of the last front, which may
+ * have no pivots; its contribution block is S - A22.
+ *
  * Contributions are pulled: whoever begins a tile adds what every child has for it, child after
  * child.  Nothing is added by atomics, so that results are the same on every run.  Children of
  * fronts that have very many are summed in groups first, fronts of their own (groups.h). */
@@ -86,6 +89,12 @@ typedef struct factor_entry {
     uint16_t row, column;
 } factor_entry;
 
+/* An entry of A22, at or below its diagonal. */
+typedef struct factor_schur_entry {
+    uint32_t value; /* see factor_source */
+    int32_t row, column;
+} factor_schur_entry;
+
 /* Fronts [first, end), the first of which are leaves: see factor_is_leaf.  group: all are, and the
  * only children of this one, which the same warp makes; -1: there is none. */
 typedef struct factor_range {
@@ -126,12 +135,14 @@ typedef struct factor_task {
 
 typedef struct factor_program {
     int32_t n, nodes, levels;
-    int32_t fronts; /* the pattern's nodes, then groups, see groups.h: without pivots, and of at
-                       most small_rows */
-    int32_t tiled;  /* fronts in tiles */
+    int32_t schur_size; /* the last rows of P A P^T, which are not eliminated */
+    int32_t fronts;     /* the pattern's nodes, then groups, see groups.h: without pivots, and of at
+                           most small_rows */
+    int32_t tiled;      /* fronts in tiles */
     int64_t tasks, ranges, children, begins, tiles, entries;
-    int64_t words; /* see waits.h */
-    int has_signs; /* L D L^T */
+    int64_t schur_entries; /* the last of `entries`: of A22, scaled like others but not read */
+    int64_t words;         /* see waits.h */
+    int has_signs;         /* L D L^T */
     factor_crowd crowd;
     int is_idle_at_end; /* tasks take so much less than the longest way that many blocks have none
                            while the last columns are made */
@@ -147,8 +158,9 @@ typedef struct factor_program {
                               front begins with the front's */
     factor_entry *entry;   /* front by front, of tiled fronts tile by tile */
     factor_source *source; /* entries */
-    int32_t *diagonal;     /* n: the diagonal entry of each row of P A P^T, in the order that A was
-                              analysed in */
+    factor_schur_entry *schur; /* schur_entries */
+    int32_t *diagonal; /* n: the diagonal entry of each row of P A P^T, in the order that A was
+                          analysed in */
     factor_range *range;
     factor_task *task;    /* in the order in which they are drawn */
     int32_t *by_level;    /* tasks: their numbers level by level, ... */

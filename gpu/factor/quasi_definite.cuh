@@ -20,7 +20,7 @@ template <typename T> struct quasi_arguments {
     value_arguments<T> values; /* diagonal: largest entries of the rows of the scaled matrix */
     quasi_definite signs;
     const int64_t *row_sums; /* n + 1: where the sums of each row of P A P^T begin */
-    const int32_t *long_row; /* long_rows, ascending */
+    const int32_t *long_row; /* long_rows of those that are eliminated, ascending */
     int long_rows;
     const T *panel;
     const unsigned *ended; /* NULL, or what is 1 when all tasks have ended; ... */
@@ -76,11 +76,11 @@ __device__ __forceinline__ void judge_pivots(const quasi_arguments<T> &a, int64_
     }
     const int64_t k = ((number - a.long_rows) * JUDGE_THREADS + thread) / ROW_LANES;
     int64_t first = 0, end = 0;
-    if (k < a.values.n) {
+    if (k < a.values.eliminated) {
         first = a.row_sums[k];
         end = a.row_sums[k + 1];
     }
-    const bool is_own = k < a.values.n && end - first <= LONG_ROW;
+    const bool is_own = k < a.values.eliminated && end - first <= LONG_ROW;
     const double sum =
         sum_of_lanes(is_own ? sum_of_places(a.signs.sum, first + thread % ROW_LANES, end, ROW_LANES)
                             : 0,

@@ -388,12 +388,17 @@ __device__ __forceinline__ void tell_run(const factor_arguments<T, K> &a, int wo
         progress_tell(a.word + word, 1);
 }
 
+/* Numbers [first, end). */
+struct number_range {
+    int first, end;
+};
+
 /* Fronts of a run, which may have none, one after the other; the next one's record comes while one
  * is worked on, its begin while it is stored.  children: of the first, if they are known.  word: to
  * be told at the end. */
 template <int WARPS, typename T, typename K>
-__device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, factor_range run,
-                                              factor_range children, int word, char *shared)
+__device__ __forceinline__ void factorize_run(const factor_arguments<T, K> &a, number_range run,
+                                              number_range children, int word, char *shared)
 {
     using team = front_team<WARPS>;
     factor_front *const record = reinterpret_cast<factor_front *>(shared);

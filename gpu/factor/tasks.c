@@ -95,7 +95,7 @@ static void add_contributions(builder *b, int32_t s, int32_t level, int32_t i0, 
                   end = i0 + FACTOR_NEIGHBOURS < blocks ? i0 + FACTOR_NEIGHBOURS : blocks;
     for (int32_t j = j0; j < blocks && j < j0 + FACTOR_NEIGHBOURS; j++)
         for (int32_t i = i0 > j ? i0 : j; i < end; i++) {
-            const int tall = i + 1 < end && is_crowded(b, level);
+            const int tall = i + 1 < end && nb > 0 && is_crowded(b, level);
             add(b, level,
                 (factor_task){.kind = tall ? FACTOR_TALL_CONTRIBUTION : FACTOR_CONTRIBUTION,
                               .front = s,
@@ -118,8 +118,8 @@ static void add_tiles(builder *b, int32_t s)
         add_updates(b, s, level + q + 2, q);
     for (int32_t j0 = nb; j0 < blocks; j0 += FACTOR_NEIGHBOURS)
         for (int32_t i0 = j0; i0 < blocks; i0 += FACTOR_NEIGHBOURS)
-            add_contributions(b, s, level + nb + 1, i0, j0);
-    for (int32_t i = 0; i < blocks && b->program->has_signs; i++)
+            add_contributions(b, s, contribution_level(b, s), i0, j0);
+    for (int32_t i = 0; i < blocks && is_divided(b, s); i++)
         add(b, b->level[s] + 1, (factor_task){.kind = FACTOR_DIVIDE, .front = s, .i = i});
 }
 

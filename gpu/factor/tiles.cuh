@@ -365,7 +365,8 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T, K> &a
         tell_tile(a, f, task, 2);
 }
 
-/* What children have and all products but that of the last panel are there before it is. */
+/* What children have and all products but that of the last panel are there before it is.  A front
+ * without pivots, of a Schur complement, has no panels. */
 template <typename T, typename K>
 __device__ __forceinline__ void form_contribution(const factor_arguments<T, K> &a,
                                                   const factor_task &given, T *stages)
@@ -374,7 +375,7 @@ __device__ __forceinline__ void form_contribution(const factor_arguments<T, K> &
     const factor_front f = a.front[task.front];
     constexpr int LD = TILE_LD<T>;
     const tile_place p(f, task.i, task.j);
-    const int r = f.m - f.k, last = factor_block_row(&f, factor_pivot_blocks(&f) - 1);
+    const int r = f.m - f.k, last = f.k > 0 ? factor_block_row(&f, factor_pivot_blocks(&f) - 1) : 0;
     const bool same = task.i == task.j;
     T *const tile = stages + 2 * TILE_AREA<T>, *const right = same ? stages : stages + TILE_AREA<T>;
     product_sum<T, 4> sum;
@@ -384,17 +385,19 @@ __device__ __forceinline__ void form_contribution(const factor_arguments<T, K> &
     __syncthreads();
     pull_tile(a, f, task.i, task.j, p, tile);
     wait_for_rest(a, f, task);
-    const row_operand<T> rows = panel_rows(a, f, p.row, p.rows, last),
-                         columns = panel_rows(a, f, p.column, p.columns, last);
-    tile_fetch(stages, rows, f.k - last);
-    if (!same)
-        tile_fetch(right, columns, f.k - last);
-    copies_commit();
-    copies_wait<0>();
-    __syncthreads();
-    if (!same || sum_row() + 15 >= sum_column())
-        multiply_tiles(sum, stages + rows.shift, right + columns.shift,
-                       a.signs_at(f.first + last).at(0));
+    if (f.k > 0) {
+        const row_operand<T> rows = panel_rows(a, f, p.row, p.rows, last),
+                             columns = panel_rows(a, f, p.column, p.columns, last);
+        tile_fetch(stages, rows, f.k - last);
+        if (!same)
+            tile_fetch(right, columns, f.k - last);
+        copies_commit();
+        copies_wait<0>();
+        __syncthreads();
+        if (!same || sum_row() + 15 >= sum_column())
+            multiply_tiles(sum, stages + rows.shift, right + columns.shift,
+                           a.signs_at(f.first + last).at(0));
+    }
     T *out = a.arena + f.block + p.row - f.k + (int64_t)(p.column - f.k) * r;
     each_entry(sum, p.rows, p.columns, [&](int i, int j, T v) {
         if (p.has(i, j))

@@ -14,7 +14,7 @@ template <typename T, typename V = T> struct value_arguments {
     const int32_t *diagonal_at, *row_of; /* n: see factor_program.diagonal, factor_pattern */
     int64_t entries;
     int64_t words;
-    int n;
+    int n, eliminated;    /* rows of P A P^T; the first ones, see factor_program.schur_size */
     bool is_unscaled;     /* unless entries are out of range */
     double shift;         /* the scaled diagonal is multiplied by 1 + shift */
     unsigned *word;       /* out: zeros */
@@ -132,7 +132,7 @@ __device__ __forceinline__ void scale_values(const value_arguments<T, V> &a, int
         const R scale = scale_of(entry), size = fabs(real_part(entry));
         a.scale[a.row_of[k]] = scale;
         a.diagonal[k] = (real_of<T>)(scale * size * scale * diagonal_times);
-        if (!(real_part(entry) > 0))
+        if (k < a.eliminated && !(real_part(entry) > 0))
             atomicMin(&a.outcome->nonpositive, (int)k);
     }
 }

@@ -90,11 +90,11 @@ FACTOR_INLINE factor_wait factor_wait_of(const factor_front *f, const factor_tas
                : q == 2 && i != j ? factor_wait_finished(f, j, t->to - 1)
                                   : none;
     case FACTOR_CONTRIBUTION:
-        return q == 0 && last > 0             ? factor_wait_finished(f, i, last - 1)
-               : q == 1 && last > 0 && i != j ? factor_wait_finished(f, j, last - 1)
-               : q == 5                       ? factor_wait_finished(f, i, last)
-               : q == 6 && i != j             ? factor_wait_finished(f, j, last)
-                                              : none;
+        return q == 0 && last > 0              ? factor_wait_finished(f, i, last - 1)
+               : q == 1 && last > 0 && i != j  ? factor_wait_finished(f, j, last - 1)
+               : q == 5 && last >= 0           ? factor_wait_finished(f, i, last)
+               : q == 6 && last >= 0 && i != j ? factor_wait_finished(f, j, last)
+                                               : none;
     case FACTOR_TALL_UPDATE:
         return q == 0   ? factor_wait_for(f, i, j, t->from)
                : q == 1 ? factor_wait_for(f, i + 1, j, t->from)

@@ -83,6 +83,10 @@
            (device_factorizer * f, const factor_program *program, cholesky_outcome *outcome, \
             message *why), \
            (f, program, outcome, why)) \
+    STATUS(device_factorizer_complement, \
+           (device_factorizer * f, const factor_program *program, const void *values, \
+            const complement_place *to, message *why), \
+           (f, program, values, to, why)) \
     VALUE(int64_t, device_factorizer_bytes, \
           (const factor_program *program, const factor_pattern *pattern, libsolver_type type), \
           (program, pattern, type)) \

@@ -16,6 +16,9 @@ static libsolver_status refuse(const device_numeric *f, message *why)
         return FAIL(why, LIBSOLVER_NOT_BUILT,
                     "factors of this analysis are made on the CPU: they cannot be made without a "
                     "wait");
+    if (f->plan->schur_size > 0)
+        return FAIL(why, LIBSOLVER_NOT_BUILT,
+                    "factors with a Schur complement are made by calls that wait");
     if (!f->plan->values)
         return FAIL(why, LIBSOLVER_NOT_BUILT, "values of this matrix are summed on the host");
     if (!tree_solver_adopts_async(f->solver))

@@ -31,8 +31,6 @@ static libsolver_status prepare(const backend_problem *problem, void **out, mess
 {
     memory *m = &problem->env->memory;
     *out = NULL;
-    if (problem->schur_size > 0)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "Schur complements on the GPU");
     device_plan *plan = memory_zeroed(m, 1, sizeof(device_plan));
     if (!plan)
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the plan wanted %lld more bytes",
@@ -42,6 +40,7 @@ static libsolver_status prepare(const backend_problem *problem, void **out, mess
     plan->values = problem->values;
     plan->entries_factor = problem->for_latency ? 0 : DEFAULT_ENTRIES;
     plan->substitutes = problem->for_few;
+    plan->schur_size = problem->schur_size;
     plan->mixed = problem->mixed;
     backend_problem inner = *problem;
     const int is_elsewhere = problem->expected_signs ? !problem->mixed : problem->expects_cholesky;
@@ -62,15 +61,17 @@ static void predict(const void *plan_, int64_t *host_bytes, int64_t *device_byte
     backend_plan_view view;
     CPU->view_plan(plan->cpu, &view);
     CPU->predict(plan->cpu, host_bytes, device_bytes);
-    const double prepared = plan->substitutes ? 0 : DEFAULT_ENTRIES;
+    const double prepared = plan->substitutes || plan->schur_size > 0 ? 0 : DEFAULT_ENTRIES;
     const int64_t entry = type_bytes(factor_type(plan)),
                   values = (int64_t)(prepared * (double)view.factor_entries) * entry;
     /* the factor that they are formed from; A as it comes, and in full storage with indices and
      * sources of 4 bytes an entry each */
     const int64_t factor = view.factor_entries * entry, lower = view.a->start[view.a->n],
+                  complement = (int64_t)plan->schur_size * plan->schur_size * entry,
                   a = (2 * lower - view.a->n) * (8 + (int64_t)sizeof(scalar)) +
                       lower * (int64_t)sizeof(scalar);
-    *device_bytes = values + values / 4 + factor + a + NAME(gpu_factorization_bytes)(plan);
+    *device_bytes =
+        values + values / 4 + factor + complement + a + NAME(gpu_factorization_bytes)(plan);
 }
 
 static void view_device(const void *plan_, backend_device_view *view)
@@ -218,7 +219,8 @@ static libsolver_status workspace_create(const void *numeric_, int64_t columns, 
                     (long long)m->wanted);
     }
     libsolver_status status = CPU->workspace_create(f->cpu, columns, &w->cpu, why);
-    if (status == LIBSOLVER_OK && (f->state.is_packed || !f->may_fall_back)) {
+    if (status == LIBSOLVER_OK && f->plan->schur_size == 0 &&
+        (f->state.is_packed || !f->may_fall_back)) {
         status = open_space(f, w, why);
         if (status != LIBSOLVER_OK && fall_back(f, status, why)) {
             leave_device(w);
@@ -422,24 +424,6 @@ static libsolver_status forward_error(const void *numeric_, void *workspace_,
     return CPU->forward_error(f->cpu, ((device_space *)workspace_)->cpu, b, x, error, why);
 }
 
-static libsolver_status schur_complement(const void *numeric_, const libsolver_vectors *s,
-                                         message *why)
-{
-    (void)numeric_;
-    (void)s;
-    return FAIL(why, LIBSOLVER_NOT_BUILT, "Schur complements on the GPU");
-}
-
-static libsolver_status schur_solve(const void *numeric_, int expand, void *workspace_,
-                                    const libsolver_vectors *b, const libsolver_vectors *x,
-                                    message *why)
-{
-    (void)expand;
-    (void)workspace_;
-    (void)b;
-    return schur_complement(numeric_, x, why);
-}
-
 static libsolver_status export_l(const void *numeric_, int64_t *entries, int64_t *pointers,
                                  int64_t *indices, void *values, int64_t *order, message *why)
 {
@@ -495,8 +479,8 @@ const backend NAME(gpu_backend) = {
     .determinant = determinant,
     .condition = condition,
     .forward_error = forward_error,
-    .schur_complement = schur_complement,
-    .schur_solve = schur_solve,
+    .schur_complement = NAME(gpu_schur_complement),
+    .schur_solve = NAME(gpu_schur_solve),
     .export_l = export_l,
     .export_d = export_d,
     .export_scaling = export_scaling,

@@ -369,6 +369,8 @@ static libsolver_status leave_device(device_numeric *f, message *why)
 
 static libsolver_status pack_or_leave(device_numeric *f, message *why)
 {
+    if (f->plan->schur_size > 0)
+        return LIBSOLVER_OK;
     const libsolver_status status = pack(f, why);
     f->state.is_packed = status == LIBSOLVER_OK;
     f->was_adopted = f->state.is_packed && f->state.is_on_device;
@@ -398,7 +400,7 @@ static libsolver_status factorize(device_numeric *f, const backend_options *opti
     libsolver_status status = LIBSOLVER_OK;
     if (f->given)
         status = device_values_put(&f->values, f->given, why);
-    if (status == LIBSOLVER_OK)
+    if (status == LIBSOLVER_OK && f->plan->schur_size == 0)
         status = tree_matrix_set(f->a, f->values.value.at, 1, why);
     if (status != LIBSOLVER_OK) {
         if (!NAME(gpu_falls_back)(f, status, "solves", why))
@@ -441,7 +443,7 @@ static libsolver_status conclude(device_numeric *f, libsolver_status status, bac
     tree_solver_query(f->solver, &info);
     report->device_bytes = info.device_bytes + tree_matrix_bytes(f->a) +
                            device_values_bytes(&f->values) + f->factorizer.tables.bytes +
-                           f->factorizer.workspace.bytes;
+                           f->factorizer.workspace.bytes + f->factorizer.complement.bytes;
     if (status == LIBSOLVER_OK && f->state.is_on_device)
         f->made = *report;
     return status;

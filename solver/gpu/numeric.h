@@ -31,6 +31,7 @@ typedef struct device_plan {
     double entries_factor;
     int substitutes; /* with the factor as it is */
     int may_fall_back;
+    int32_t schur_size;     /* rows that are not eliminated: there are half solves alone */
     int mixed;              /* factors are in single precision, as long as that will do */
     factor_program program; /* of factorizations on the device; nodes 0: there is none, ... */
     libsolver_cpu_reason cpu_reason; /* ... and why */
@@ -78,6 +79,16 @@ typedef struct device_space {
     scalar *b, *x, *block; /* n columns each, on the host: blocks whose refinement goes on there,
                               and one that is solved for */
 } device_space;
+
+/* The same columns without padding on the host. */
+static inline libsolver_vectors on_host(const libsolver_vectors *v, scalar *values)
+{
+    libsolver_vectors block = *v;
+    block.values = values;
+    block.ld = v->layout == LIBSOLVER_ROW_MAJOR ? v->columns : v->rows;
+    block.place = LIBSOLVER_HOST;
+    return block;
+}
 
 /* factorize_tmpl.c: the factor of a plan on the device, and its parts on the host for those who
  * need them there. */
@@ -133,6 +144,13 @@ libsolver_status NAME(gpu_make_alike)(device_numeric *f, const void *values, bac
                                       backend_settled *outcome, message *why);
 /* What a factorization that was waited for has come to, for solves that nobody waits for. */
 libsolver_status NAME(gpu_tell_outcome)(device_numeric *f, libsolver_status status, message *why);
+
+/* schur_tmpl.c: see backend; vectors of half solves lie on either side. */
+libsolver_status NAME(gpu_schur_complement)(const void *numeric, const libsolver_vectors *s,
+                                            message *why);
+libsolver_status NAME(gpu_schur_solve)(const void *numeric, int expand, void *workspace,
+                                       const libsolver_vectors *b, const libsolver_vectors *x,
+                                       message *why);
 
 /* refine_tmpl.c: in a workspace that fits the factor, solving on the device */
 libsolver_status NAME(gpu_refine)(const void *numeric, void *workspace, const libsolver_vectors *b,

@@ -65,24 +65,12 @@ static libsolver_status refine_host(const device_numeric *f, device_space *w,
     return status == LIBSOLVER_OK ? r.status : status;
 }
 
-/* A block of the same columns on the host. */
-static libsolver_vectors host_panel(const libsolver_vectors *v, scalar *values, int64_t columns)
-{
-    libsolver_vectors p = *v;
-    p.values = values;
-    p.columns = columns;
-    p.ld = v->layout == LIBSOLVER_ROW_MAJOR ? columns : v->rows;
-    p.place = LIBSOLVER_HOST;
-    return p;
-}
-
 /* The refinement of the group at hand goes on on the host, from the best solution so far. */
 static libsolver_status go_on(const device_numeric *f, device_space *w,
                               backend_refinement *refinement, double *backward_error, message *why)
 {
     const libsolver_vectors *b = tree_refine_b(w->refiner), *x = tree_refine_x(w->refiner);
-    const libsolver_vectors hb = host_panel(b, w->b, b->columns),
-                            hx = host_panel(x, w->x, x->columns);
+    const libsolver_vectors hb = on_host(b, w->b), hx = on_host(x, w->x);
     TRY(tree_solver_get(f->solver, b, w->b, why));
     TRY(tree_solver_get(f->solver, x, w->x, why));
     TRY(refine_host(f, w, &hb, &hx, refinement, backward_error, why));

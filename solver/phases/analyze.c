@@ -247,14 +247,14 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, &s->input, why));
     s->input.threads = env->threads;
-    s->values = (value_map){.given = s->input.entries,
-                            .target = s->input.target,
-                            .conjugates = s->input.upper && is_hermitian(a),
-                            .is_hermitian = is_hermitian(a)};
     TRY(check_signs(&s->options, s->input.a.n, why));
     TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
     s->schur_size = s->options.schur_size;
     TRY(schur_join(&env->memory, &s->input, (int32_t)s->schur_size, s->schur_rows));
+    s->values = (value_map){.given = s->input.entries,
+                            .target = s->input.target, /* which joining may have made */
+                            .conjugates = s->input.upper && is_hermitian(a),
+                            .is_hermitian = is_hermitian(a)};
     if (environment_cancelled(env))
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
@@ -291,14 +291,10 @@ static void log_analysis(const libsolver_analysis *s, double seconds)
         1e-6 * (double)info.host_bytes, seconds);
 }
 
-/* The backend that was asked for; AUTO chooses later.  Schur complements are the CPU's. */
-static const backend *begin_on(const libsolver_context *context, libsolver_type type, int has_schur)
+/* The backend that was asked for; AUTO chooses later. */
+static const backend *begin_on(const libsolver_context *context, libsolver_type type)
 {
-    if (context->backend != LIBSOLVER_BACKEND_GPU)
-        return by_type[type].cpu;
-    if (has_schur)
-        environment_log(&context->env, "on the CPU: a factor with a Schur complement");
-    return has_schur ? by_type[type].cpu : by_type[type].gpu;
+    return context->backend == LIBSOLVER_BACKEND_GPU ? by_type[type].gpu : by_type[type].cpu;
 }
 
 libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_matrix *a,
@@ -331,7 +327,7 @@ libsolver_status libsolver_analyze(libsolver_context *context, const libsolver_m
             s->type = a->type;
             s->symmetry = a->symmetry;
             s->typed = by_type[a->type].values;
-            s->backend = begin_on(context, a->type, o.schur_size > 0);
+            s->backend = begin_on(context, a->type);
             status = analyze_copy(s, a, &why);
         }
         if (status == LIBSOLVER_OUT_OF_MEMORY && !why.text[0])

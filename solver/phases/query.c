@@ -61,10 +61,7 @@ void libsolver_info(const libsolver_factor *f, libsolver_factor_info *info)
                               : f->analysis->type;
     info->backend_factorize = r->on_device ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
     info->backend_solve = solving_backend(f);
-    const int keeps_rows = f->analysis && f->analysis->schur_size > 0;
-    info->cpu_reason = keeps_rows && f->context->backend == LIBSOLVER_BACKEND_GPU
-                           ? LIBSOLVER_CPU_SCHUR
-                           : r->cpu_reason;
+    info->cpu_reason = r->cpu_reason;
     info->device_bytes = r->device_bytes;
     info->threads = f->context->env.threads;
     info->factor_nnz = r->factor_nnz;

@@ -19,12 +19,11 @@ static libsolver_status complement(const libsolver_factor *f, const libsolver_ve
     if (!s)
         return FAIL(why, LIBSOLVER_INVALID, "where the Schur complement is to go is NULL");
     if (s->rows != size || s->columns != size || (unsigned)s->layout > LIBSOLVER_ROW_MAJOR ||
-        s->ld < size || !s->values || s->type != f->analysis->type)
+        (unsigned)s->place > LIBSOLVER_DEVICE || s->ld < size || !s->values ||
+        s->type != f->analysis->type)
         return FAIL(why, LIBSOLVER_INVALID, "s is not %lld x %lld of the factor's type",
                     (long long)size, (long long)size);
     TRY(reserved_check(s, why));
-    if (s->place != LIBSOLVER_HOST)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "a Schur complement in device memory");
     return f->analysis->backend->schur_complement(f->numeric, s, why);
 }
 

@@ -94,6 +94,7 @@ int session_says_what_failed(const char *said)
         {"device_factorizer_timed", "the traced factorization"},
         {"device_factorizer_judge", "launching the look at pivots"},
         {"device_factorizer_finish", "the factorization on the device"},
+        {"device_factorizer_complement", "forming the Schur complement"},
         {"device_factor_take", "taking memory for the factor"},
         {"device_factor_upload", "copying the factor to the device"},
         {"device_factor_download", "copying the factor from the device"},
@@ -383,6 +384,44 @@ void session_run(session *t)
     MUST(t, refactorize_there(t));
     solve_in_all_ways(t);
     go_without_waits(t);
+}
+
+/* ---- But for one row ------------------------------------------------------------------------- */
+
+/* The second half of a solution x around the complement s of `row`. */
+static void end_solve(session *t, int32_t row, scalar s, const libsolver_vectors *x)
+{
+    scalar *values = x->values;
+    for (int64_t j = 0; j < COLUMNS; j++)
+        values[row + j * t->s.a.n] /= s;
+    MUST(t, GPU->schur_solve(t->numeric, 1, t->space, x, x, &t->s.why));
+    session_check_answer(t, x, session_rough(t));
+}
+
+void session_run_part(session *t)
+{
+    const int32_t row = t->s.f.perm[t->s.a.n - 1];
+    scalar s = 0, *on_device = fake_allocate(sizeof(scalar), 1);
+    libsolver_vectors v = {.values = &s, .rows = 1, .columns = 1, .ld = 1, .type = SCALAR_TYPE};
+    assert_non_null(on_device);
+    t->problem.schur_size = 1;
+    t->problem.schur_rows = &row;
+    MUST(t, GPU->prepare(&t->problem, &t->plan, &t->s.why));
+    MUST(t, GPU->create(t->plan, &t->numeric, &t->s.why));
+    MUST(t, session_factorize(t));
+    MUST(t, GPU->workspace_create(t->numeric, COLUMNS, &t->space, &t->s.why));
+    MUST(t, GPU->schur_complement(t->numeric, &v, &t->s.why));
+    v.values = on_device;
+    v.place = LIBSOLVER_DEVICE;
+    MAY_BE_REFUSED(t, GPU->schur_complement(t->numeric, &v, &t->s.why),
+                   assert_true(*on_device == s));
+    assert_false(GPU->solves_on_device(t->numeric, t->space));
+    MUST(t, GPU->schur_solve(t->numeric, 0, t->space, &t->b, &t->x, &t->s.why));
+    end_solve(t, row, s, &t->x);
+    session_to_device(t);
+    MAY_BE_REFUSED(t, GPU->schur_solve(t->numeric, 0, t->space, &t->on_b, &t->on_x, &t->s.why),
+                   end_solve(t, row, s, &t->on_x));
+    fake_free(on_device);
 }
 
 /* ---- Sessions -------------------------------------------------------------------------------- */

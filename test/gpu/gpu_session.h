@@ -60,6 +60,9 @@ void session_end(session *t);
 /* Three factorizations, the second traced, the last of values on the device, with all ways to
  * solve; by Cholesky two that are not waited for and one more that is. */
 void session_run(session *t);
+/* A factorization of all but one row on the device: its complement on the host and there, half
+ * solves of blocks on either side. */
+void session_run_part(session *t);
 
 libsolver_status session_factorize(session *t);
 libsolver_status session_refine(session *t, int solve_first, const libsolver_vectors *b,

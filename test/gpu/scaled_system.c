@@ -58,9 +58,15 @@ pattern leaves_pattern(random_stream *r, int32_t leaves, int32_t hubs)
 
 factor_program program_of(cpu_system *s, const factor_tuning *tuning)
 {
+    return program_of_part(s, tuning, 0);
+}
+
+factor_program program_of_part(cpu_system *s, const factor_tuning *tuning, int32_t schur_size)
+{
     factor_program g;
     message why = {0};
-    const factor_pattern p = fronts_of(s);
+    factor_pattern p = fronts_of(s);
+    p.schur_size = schur_size;
     if (factor_program_build(&s->env, &p, SCALAR_TYPE, tuning, &g, &why) != LIBSOLVER_OK)
         fail_msg("%s", why.text);
     return g;

@@ -41,6 +41,8 @@ pattern wide_pattern(int32_t leaves, int32_t copies);
 pattern leaves_pattern(random_stream *r, int32_t leaves, int32_t hubs);
 /* Its program; tuning: NULL or as for factor_program_build. */
 factor_program program_of(cpu_system *s, const factor_tuning *tuning);
+/* The same but for the last rows of P A P^T, so many pivots of the last front. */
+factor_program program_of_part(cpu_system *s, const factor_tuning *tuning, int32_t schur_size);
 factor_pattern fronts_of(const cpu_system *s);
 /* Changes a random entry of its diagonal so that the CPU's Cholesky fails, and returns the first
  * row of P A P^T whose pivot is refused; *entry: number of the entry, *good: what it was.  The

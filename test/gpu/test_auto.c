@@ -131,43 +131,6 @@ static void the_purpose_says_how_large_inverses_become(void **state)
     assert_true(bytes[0] < bytes[1] && (double)bytes[2] > 1.1 * (double)bytes[1]);
 }
 
-/* With BACKEND_GPU the CPU makes such a factor and solves around it, and says so. */
-static void schur_complements_are_the_cpus(void **state)
-{
-    (void)state;
-    auto_case t = {0};
-    const int64_t rows[] = {3, 5};
-    double s[2][4];
-    set_up(&t, 20);
-    t.options.schur_rows = rows;
-    t.options.schur_size = 2;
-    const libsolver_matrix view = sparse_view(&t.a);
-    const libsolver_vectors b = block_view(t.b, t.a.n, 1), x = block_view(t.x, t.a.n, 1);
-    for (int on_gpu = 0; on_gpu < 2; on_gpu++) {
-        libsolver_factor_info info;
-        libsolver_factor_free(t.factor);
-        t.options.backend = on_gpu ? LIBSOLVER_BACKEND_GPU : LIBSOLVER_BACKEND_CPU;
-        assert_int_equal(libsolver_factor_matrix(&view, &t.options, &t.factor), LIBSOLVER_OK);
-        assert_int_equal(where(t.factor), LIBSOLVER_BACKEND_CPU);
-        libsolver_info(t.factor, &info);
-        assert_int_equal(info.cpu_reason, on_gpu ? LIBSOLVER_CPU_SCHUR : LIBSOLVER_CPU_AS_CHOSEN);
-        const libsolver_vectors sv = block_view(s[on_gpu], 2, 2);
-        assert_int_equal(libsolver_schur_complement(t.factor, &sv), LIBSOLVER_OK);
-    }
-    assert_memory_equal(s[0], s[1], sizeof s[0]);
-    assert_int_equal(libsolver_schur_condense(t.factor, NULL, &b, &x), LIBSOLVER_OK);
-    const double determinant = s[1][0] * s[1][3] - s[1][1] * s[1][2], first = t.x[3];
-    t.x[3] = (s[1][3] * first - s[1][2] * t.x[5]) / determinant;
-    t.x[5] = (s[1][0] * t.x[5] - s[1][1] * first) / determinant;
-    assert_int_equal(libsolver_schur_expand(t.factor, NULL, &x), LIBSOLVER_OK);
-    assert_true(sparse_backward_error(&t.a, 1, t.x, t.b) <= 1e-14);
-    libsolver_vectors there = x;
-    there.place = LIBSOLVER_DEVICE;
-    assert_int_equal(libsolver_schur_condense(t.factor, NULL, &there, &there), LIBSOLVER_NOT_BUILT);
-    assert_int_equal(libsolver_refactorize_async(t.factor, &view, NULL), LIBSOLVER_NOT_BUILT);
-    tear_down(&t);
-}
-
 static void what_the_device_cannot_do_is_done_on_the_cpu(void **state)
 {
     (void)state;
@@ -244,7 +207,6 @@ int main(void)
         cmocka_unit_test(small_systems_stay_on_the_cpu),
         cmocka_unit_test(the_purpose_says_how_large_inverses_become),
         cmocka_unit_test(what_the_device_cannot_do_is_done_on_the_cpu),
-        cmocka_unit_test(schur_complements_are_the_cpus),
         cmocka_unit_test(a_full_device_leaves_solves_to_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "base/owned_tree.h"
 #include "fake/emulators.h"
 #include "gpu/factor/trace.h"
 #include "problems.h"
@@ -39,6 +40,12 @@ static cholesky_outcome carry_out(const factor_program *g, const cpu_system *s, 
     return outcome;
 }
 
+/* Whether a tile of a contribution block is the first of a front without pivots. */
+static int is_first_of_front(const factor_program *g, const factor_task *t)
+{
+    return g->front[t->front].k == 0 && t->i == 0 && t->j == 0;
+}
+
 /* Tasks come in levels, each front's at least once, and no level is empty. */
 static void check_levels(const factor_program *g)
 {
@@ -53,6 +60,7 @@ static void check_levels(const factor_program *g)
                       (g->range[g->task[t].i + q].group >= 0);
         fronts += g->task[t].kind == FACTOR_SMALL ? g->task[t].j - g->task[t].i : 0;
         fronts += g->task[t].kind == FACTOR_PIVOT && g->task[t].i == 0;
+        fronts += g->task[t].kind == FACTOR_CONTRIBUTION && is_first_of_front(g, g->task + t);
     }
     assert_int_equal(fronts, g->fronts);
 }
@@ -74,14 +82,17 @@ static void check_trace(const factor_program *g, const cpu_system *s, uint64_t s
     for (int64_t t = 0; t < g->tasks; t++) {
         const libsolver_factor_task *a = task + t;
         const int is_run = a->kind <= LIBSOLVER_FACTOR_TASK_SMALL;
-        fronts +=
-            is_run || (a->kind == LIBSOLVER_FACTOR_TASK_PIVOT && a->row_block == 0) ? a->fronts : 0;
+        const int is_whole = a->kind == LIBSOLVER_FACTOR_TASK_CONTRIBUTION && a->columns == 0;
+        fronts += is_run || (a->kind == LIBSOLVER_FACTOR_TASK_PIVOT && a->row_block == 0) ||
+                          (is_whole && is_first_of_front(g, g->task + t))
+                      ? a->fronts
+                      : 0;
         flops += a->flops;
         first = fmin(first, a->begin);
         assert_int_equal(a->kind, factor_kind_of(g->task + t));
         assert_true(a->fronts > 0 && a->columns >= 0 && a->rows >= a->columns && a->rows > 0 &&
                     a->first >= 0 && a->first + a->columns <= g->n);
-        assert_true(a->columns > 0 || is_run);
+        assert_true(a->columns > 0 || is_run || is_whole);
         assert_true(a->row_block >= a->column_block && a->row_block * FACTOR_TILE < a->rows + 64);
         assert_true(a->begin < a->end);
         assert_true(a->flops > 0 || a->kind == LIBSOLVER_FACTOR_TASK_ASSEMBLE ||
@@ -154,6 +165,118 @@ static void signed_systems(void **state)
     }
     assert_true(doubtful > 30);
 }
+
+/* ---- Schur complements ----------------------------------------------------------------------- */
+
+/* What the full factor of the CPU has of entry (i, j), i >= j, of the last `size` rows of the last
+ * front's: the entry of L22 D22 L22^H, not scaled. */
+static scalar entry_behind(const cpu_system *s, const factor_tree *t, int32_t size, int32_t i,
+                           int32_t j)
+{
+    const int32_t last = t->nodes - 1, m = t->ld[last], p = m - size;
+    const scalar *panel = t->panel[last], *d = t->d[last];
+    const real *scale = t->scale;
+    const int32_t *row_of = t->user_row + (t->n - size);
+    scalar sum = 0;
+    for (int32_t k = 0; k <= j; k++) {
+        const scalar *column = panel + (int64_t)(p + k) * m + p;
+        const scalar left = s->signs && i == k ? 1 : column[i],
+                     right = s->signs && j == k ? 1 : column[j];
+        sum += left * (s->signs ? d[p + k] : 1) * scalar_conj(right);
+    }
+    return sum / scale[row_of[i]] / scale[row_of[j]];
+}
+
+/* The complement by a program is that of the full factor, and the same whatever the order of
+ * tasks. */
+static void check_complement(cpu_system *s, const factor_tuning *tuning, int32_t size, int seed)
+{
+    factor_program g = program_of_part(s, tuning, size);
+    const int64_t panels = g.panel_scalars + 2 * g.n + 1, entries = (int64_t)size * size;
+    scalar *panel = malloc(sizeof(scalar) * (size_t)panels),
+           *arena = malloc(sizeof(scalar) * (size_t)(g.arena_scalars + 1)),
+           *out = malloc(sizeof(scalar) * (size_t)(2 * entries));
+    real *scale = malloc(sizeof(real) * (size_t)(g.n + 1));
+    const factor_pattern p = fronts_of(s);
+    owned_tree tree;
+    message why = {0};
+    assert_true(panel && arena && out && scale);
+    assert_int_equal(cpu->view_tree(s->numeric, &tree, &why), LIBSOLVER_OK);
+    check_levels(&g);
+    check_trace(&g, s, (uint64_t)seed, seed % 2, panel);
+    for (int by_levels = 0; by_levels < 2; by_levels++) {
+        cholesky_outcome outcome;
+        const emulated_factorization f = {.program = &g,
+                                          .row_of = p.row_of,
+                                          .index = p.index,
+                                          .signs = p.signs,
+                                          .values = s->values,
+                                          .by_levels = by_levels,
+                                          .panel = panel,
+                                          .arena = arena,
+                                          .scale = scale,
+                                          .outcome = &outcome,
+                                          .seed = (uint64_t)seed};
+        const emulated_complement c = {&g,    p.row_of, s->values,
+                                       scale, arena,    out + by_levels * entries};
+        const char *wrong = NAME(emulate_factorization)(&f);
+        if (wrong)
+            fail_msg("seed %d: %s", seed, wrong);
+        assert_int_equal(outcome.failed, g.n);
+        assert_int_equal(outcome.nonpositive, g.n);
+        NAME(emulate_complement)(&c);
+    }
+    assert_memory_equal(out, out + entries, sizeof(scalar) * (size_t)entries);
+    if (!s->signs) /* which are scaled in another way */
+        compare_panels(s, &g, panel, seed);
+    double largest = 0, error = 0;
+    for (int32_t j = 0; j < size; j++)
+        for (int32_t i = j; i < size; i++) {
+            const scalar right = entry_behind(s, &tree.view, size, i, j);
+            largest = fmax(largest, (double)scalar_abs(right));
+            error = fmax(error, (double)scalar_abs(right - out[i + j * size]));
+            assert_true(out[j + i * size] == scalar_conj(out[i + j * size]));
+        }
+    if (!(error <= 1000 * (double)EPS * largest))
+        fail_msg("seed %d, n %d, %d rows: the complement is off by %g, the largest entry is %g",
+                 seed, g.n, size, error, largest);
+    owned_tree_free(&s->env.memory, &tree);
+    factor_program_free(&s->env.memory, &g);
+    free(panel);
+    free(arena);
+    free(out);
+    free(scale);
+}
+
+static void schur_complements(void **state)
+{
+    (void)state;
+    for (int seed = 0; seed < 160; seed++) {
+        cpu_system s;
+        random_stream r = random_seeded((uint64_t)seed);
+        const int32_t n = seed < 40 ? 1 + seed : 1 + random_below(&r, 300);
+        const pattern a = seed % 8 == 7   ? problem_complete(n)
+                          : seed % 8 == 3 ? wide_pattern(20 + n, 1 + seed % 3)
+                                          : random_pattern(&r, n);
+        system_of_either_kind(&s, &r, a, seed % 2);
+        const factor_pattern p = fronts_of(&s);
+        const int32_t most = factor_pattern_pivots(&p, p.nodes - 1);
+        if (s.report.perturbed == 0)
+            check_complement(&s, tunings + seed % TUNINGS,
+                             seed % 3 ? most : 1 + random_below(&r, most), seed);
+        system_free(&s);
+    }
+    for (int32_t n = 100; n <= 340; n += 60) { /* several row blocks */
+        cpu_system s;
+        random_stream r = random_seeded((uint64_t)n);
+        positive_system(&s, &r, problem_complete(n), NATURAL);
+        for (int32_t size = n; size > 0; size -= 67)
+            check_complement(&s, tunings + size % TUNINGS, size, size);
+        system_free(&s);
+    }
+}
+
+/* ---- Other trees ----------------------------------------------------------------------------- */
 
 /* Fronts of several row blocks, whose panels tiles get one, two, four and eight at a time. */
 static void grids(void **state)
@@ -291,13 +414,10 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_systems),
-        cmocka_unit_test(signed_systems),
-        cmocka_unit_test(grids),
-        cmocka_unit_test(wide_trees),
-        cmocka_unit_test(groups_of_leaves),
-        cmocka_unit_test(breakdowns),
-        cmocka_unit_test(without_memory),
+        cmocka_unit_test(random_systems), cmocka_unit_test(signed_systems),
+        cmocka_unit_test(grids),          cmocka_unit_test(schur_complements),
+        cmocka_unit_test(wide_trees),     cmocka_unit_test(groups_of_leaves),
+        cmocka_unit_test(breakdowns),     cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

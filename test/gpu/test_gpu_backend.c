@@ -10,7 +10,7 @@
 
 /* A session in which the k-th thing that may go wrong does, for all k; returns how many there
  * are. */
-static int64_t sweep(int purpose, int may_fall_back, trouble what)
+static int64_t sweep(int purpose, int may_fall_back, trouble what, void (*run)(session *t))
 {
     int64_t k = 0;
     for (int over = 0; !over; k++) {
@@ -23,7 +23,7 @@ static int64_t sweep(int purpose, int may_fall_back, trouble what)
         t.s.ration.left = is_on_host(what) ? k : INT64_MAX;
         t.s.ration.once = what == ONE_ALLOCATION;
         t.patience = k;
-        session_run(&t);
+        run(&t);
         over = what == DEVICE_CALL ? !fake.last
                : is_on_host(what)  ? t.s.ration.left >= 0 && t.failures + t.sentences == 0
                                    : t.polls <= k;
@@ -43,7 +43,7 @@ static void check_sweeps(trouble what, int64_t least)
 {
     for (int purpose = 0; purpose < PURPOSES; purpose++)
         for (int may_fall_back = 0; may_fall_back < 2; may_fall_back++) {
-            const int64_t count = sweep(purpose, may_fall_back, what);
+            const int64_t count = sweep(purpose, may_fall_back, what, session_run);
             print_message("purpose %d, fall back %d: %d things went wrong, one in each session\n",
                           purpose, may_fall_back, (int)count);
             if (count < least)
@@ -69,6 +69,21 @@ static void any_poll_may_cancel(void **state)
     (void)state;
     check_sweeps(CANCEL, 5);
 }
+
+static void a_complement_may_fail(void **state)
+{
+    static const int purposes[] = {DEFINITE, SIGNED};
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        for (int may_fall_back = 0; may_fall_back < 2; may_fall_back++)
+            for (int what = DEVICE_CALL; what <= CANCEL; what++) {
+                const int64_t count =
+                    sweep(purposes[k], may_fall_back, (trouble)what, session_run_part);
+                if (count < (what == CANCEL ? 2 : 12))
+                    fail_msg("only %d things went wrong", (int)count);
+            }
+}
+
 /* ---- Other devices, other calls -------------------------------------------------------------- */
 
 /* A device that can run blocks only level by level gives the same answers, and no trace. */
@@ -182,21 +197,13 @@ static void what_it_does_not_do_is_refused(void **state)
 {
     (void)state;
     session t;
-    message why = {0};
-    void *plan = NULL;
     int64_t host = 0, device = 0;
     double error;
     fake_reset();
     session_begin(&t, ORDINARY, 0, NO_TROUBLE);
-    backend_problem other = t.problem;
-    other.schur_size = 1;
-    assert_int_equal(GPU->prepare(&other, &plan, &why), LIBSOLVER_NOT_BUILT);
     session_run(&t);
     GPU->predict(t.plan, &host, &device);
     assert_true(host > 0 && device > 0);
-    assert_int_equal(GPU->schur_complement(t.numeric, &t.x, &t.s.why), LIBSOLVER_NOT_BUILT);
-    assert_int_equal(GPU->schur_solve(t.numeric, 0, t.space, &t.b, &t.x, &t.s.why),
-                     LIBSOLVER_NOT_BUILT);
     assert_int_equal(GPU->forward_error(t.numeric, t.space, &t.on_b, &t.on_x, &error, &t.s.why),
                      LIBSOLVER_NOT_BUILT);
     assert_true(GPU->workspace_bytes(t.numeric, COLUMNS) > 3 * session_block_bytes(&t));
@@ -210,6 +217,7 @@ int main(void)
         cmocka_unit_test(any_call_on_the_device_may_fail),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(any_poll_may_cancel),
+        cmocka_unit_test(a_complement_may_fail),
         cmocka_unit_test(a_device_by_levels),
         cmocka_unit_test(a_solve_that_gives_up),
         cmocka_unit_test(signs_that_are_not_so),

@@ -11,14 +11,15 @@ void NAME(cpu_set_cholesky)(void *numeric_, const backend_cholesky *calls)
         f->single->backend->set_cholesky(f->factor, calls);
 }
 
-/* What is known of a factor without its values: that of the plan. */
+/* What is known of a factor without its values: that of the plan.  A Schur complement stays where
+ * the factor is made. */
 static void describe(numeric *f)
 {
     const cpu_plan *plan = f->plan;
     f->entries = 0;
     for (int32_t s = 0; s < plan->part.supernodes; s++) {
         node *v = &f->node[s];
-        const int64_t p = plan_pivots(plan, s);
+        const int64_t p = plan_pivots(plan, s) - (s == plan->schur_node ? plan->schur_size : 0);
         v->m = plan_rows(plan, s);
         v->k = v->p = (int32_t)p;
         v->packed = 0;
@@ -38,7 +39,7 @@ static void describe(numeric *f)
 static int64_t count_negative(const cpu_plan *plan)
 {
     int64_t negative = 0;
-    for (int32_t k = 0; k < plan->a.n && plan->sign; k++)
+    for (int32_t k = 0; k < plan->schur_first && plan->sign; k++)
         negative += plan->sign[k] < 0;
     return negative;
 }
@@ -58,7 +59,7 @@ libsolver_status NAME(cpu_attempt_elsewhere)(numeric *f, double shift,
     report->cholesky = f->cholesky;
     report->on_device = 1;
     report->negative = count_negative(f->plan);
-    report->positive = f->plan->a.n - report->negative;
+    report->positive = f->plan->schur_first - report->negative;
     report->factor_nnz = f->entries;
     report->fronts = f->plan->part.supernodes;
     return LIBSOLVER_OK;

@@ -98,21 +98,15 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     return LIBSOLVER_OK;
 }
 
-/* Where the rows are that are not eliminated. */
+/* Where the rows are that are not eliminated: they come last, at the top of the last tree. */
 static libsolver_status find_schur_node(cpu_plan *plan, const backend_problem *problem,
                                         message *why)
 {
     const partition *part = &plan->part;
-    plan->schur_size = problem->schur_size;
     if (plan->schur_size == 0)
         return LIBSOLVER_OK;
-    while (part->perm[plan->schur_first] != problem->schur_rows[0])
-        plan->schur_first++;
-    const int32_t end = plan->schur_first + plan->schur_size;
-    for (int32_t s = 0; s < part->supernodes; s++)
-        if (part->first[s] <= plan->schur_first && part->first[s + 1] == end && part->above[s] < 0)
-            plan->schur_node = s;
-    int in_order = plan->schur_node >= 0;
+    plan->schur_node = part->supernodes - 1;
+    int in_order = part->first[plan->schur_node] <= plan->schur_first;
     for (int32_t k = 0; k < plan->schur_size && in_order; k++)
         in_order = part->perm[plan->schur_first + k] == problem->schur_rows[k];
     return in_order ? LIBSOLVER_OK
@@ -191,6 +185,8 @@ libsolver_status cpu_plan_create(const backend_problem *problem, cpu_plan **out,
     plan->hermitian = problem->symmetry == LIBSOLVER_HERMITIAN;
     plan->mixed = problem->mixed;
     plan->schur_node = -1;
+    plan->schur_size = problem->schur_size;
+    plan->schur_first = problem->a->n - plan->schur_size;
     plan->packs = problem->keeps_cholesky;
     plan->place = memory_new(m, nnz, sizeof(int64_t));
     plan->a.start = memory_new(m, (int64_t)problem->a->n + 1, sizeof(int64_t));

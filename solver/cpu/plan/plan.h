@@ -63,9 +63,8 @@ typedef struct cpu_plan {
     int32_t *matched_row;       /* n: a matching of all its columns from which one of new values can
                                    start, row of each column, ... */
     double *matched_dual;       /* n: ... and duals of rows; NULL: there is none */
-    int32_t schur_size, schur_first; /* columns [schur_first, + schur_size) are not eliminated ...
-                                      */
-    int32_t schur_node;     /* ... and are the last of this supernode, a root; -1: there are none */
+    int32_t schur_size, schur_first; /* columns [schur_first, n), so many, are not eliminated ... */
+    int32_t schur_node;     /* ... and belong to this supernode, the last one; -1: there are none */
     int8_t *sign;           /* n: expected of each pivot, in the plan's order; NULL: LDL^T pivots */
     simplicial *simplicial; /* Cholesky goes by columns; NULL: by fronts */
     struct cpu_plan *_Atomic by_fronts; /* with `simplicial`, once they are wanted: the plan that
@@ -85,7 +84,7 @@ static inline int plan_has_fronts(const cpu_plan *plan)
 /* Whether a row of P A P^T is one of the Schur complement's, which are not eliminated. */
 static inline int plan_keeps_row(const cpu_plan *plan, int32_t row)
 {
-    return row >= plan->schur_first && row < plan->schur_first + plan->schur_size;
+    return row >= plan->schur_first;
 }
 static inline int plan_pivots(const cpu_plan *plan, int32_t s)
 {

@@ -284,8 +284,8 @@ static void bound_terms(const numeric *f, doubt *t)
 /* x := 0 in the rows that are not eliminated. */
 static void clear_kept_rows(const numeric *f, scalar *x)
 {
-    for (int32_t i = 0; i < f->plan->schur_size; i++)
-        x[f->plan->schur_first + i] = 0;
+    for (int32_t i = f->plan->schur_first; i < f->plan->a.n; i++)
+        x[i] = 0;
 }
 
 /* x -= A_NN^-1 residual in the rows N; power: brings the largest entry of the residual near 1. */

@@ -2,7 +2,8 @@
  * solves
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * They are the last of the front of plan->schur_node, a root: with p pivots its panel holds
+ * They are the last of the front of plan->schur_node, a root: with p pivots its panel holds, unless
+ * another backend has made the factor and keeps the complement,
  *
  *          p   size
  *        +----+----+
@@ -16,13 +17,15 @@
 libsolver_status NAME(cpu_schur_complement)(const void *numeric_, const libsolver_vectors *s,
                                             message *why)
 {
-    (void)why; /* nothing fails */
     const numeric *f = numeric_;
     const cpu_plan *plan = f->plan;
     const node *v = &f->node[plan->schur_node];
     const int64_t row_step = s->layout == LIBSOLVER_COLUMN_MAJOR ? 1 : s->ld,
                   column_step = row_step == 1 ? s->ld : 1;
     scalar *values = s->values;
+    if (s->place != LIBSOLVER_HOST)
+        return FAIL(why, LIBSOLVER_NOT_BUILT,
+                    "a Schur complement in device memory of a factor that the CPU has made");
     for (int j = v->p; j < v->m; j++) {
         const int32_t cj = v->index[j];
         for (int i = j; i < v->m; i++) {
@@ -43,7 +46,7 @@ libsolver_status NAME(cpu_schur_complement)(const void *numeric_, const libsolve
 static void unscale(const numeric *f, int c, scalar *x)
 {
     const cpu_plan *plan = f->plan;
-    for (int32_t i = plan->schur_first; i < plan->schur_first + plan->schur_size; i++)
+    for (int32_t i = plan->schur_first; i < plan->a.n; i++)
         for (int q = 0; q < c; q++)
             x[(int64_t)i * c + q] /= f->scale[i];
 }

@@ -1,6 +1,7 @@
 /* test/support/fake/device_factorizer.c: factorizations on the host:
  * gpu/factor/device_factorizer.cu
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "base/memory.h"
 #include "device.h"
 #include "gpu/device/device_values.h"
 #include "gpu/factor/device_factorizer.h"
@@ -34,6 +35,7 @@ static int64_t place_program(factor_program *g, factor_pattern *p, char *base, i
     PUT(g->by_level, g->tasks);
     PUT(p->row_of, g->n);
     PUT(g->position, g->positions);
+    PUT(g->schur, g->schur_entries);
     if (p->signs) {
         PUT(p->index, rows);
         PUT(p->signs, g->n);
@@ -49,15 +51,20 @@ static int64_t table_bytes(const factor_program *program, const factor_pattern *
     return place_program(&g, &p, NULL, 0) + 1;
 }
 
-/* Outcome and scale, then room for the rest. */
+/* Outcome and scale, the arena, then room for the rest. */
 static int64_t scale_at(void)
 {
     return (int64_t)sizeof(cholesky_outcome);
 }
 
+static int64_t arena_at(const factor_program *g)
+{
+    return round_up(scale_at() + g->n * (int64_t)sizeof(double), 16);
+}
+
 static int64_t workspace_bytes(const factor_program *g, libsolver_type type)
 {
-    return scale_at() + 2 * g->n * (int64_t)sizeof(double) +
+    return arena_at(g) +
            type_bytes(type) *
                (g->entries + g->arena_scalars + g->inverses * FACTOR_TILE * FACTOR_TILE) +
            1;
@@ -144,6 +151,7 @@ libsolver_status device_factorizer_launch(device_factorizer *f, const factor_pro
                                       .by_levels = a->by_levels,
                                       .doubt_level = a->doubt_level,
                                       .panel = a->panel,
+                                      .arena = (char *)f->workspace.at + arena_at(program),
                                       .trace = a->trace,
                                       .scale = (void *)f->scale,
                                       .outcome = f->workspace.at}};
@@ -201,9 +209,39 @@ libsolver_status device_factorizer_finish(device_factorizer *f, const factor_pro
     return LIBSOLVER_OK;
 }
 
+/* By columns on the device, then to its place. */
+libsolver_status device_factorizer_complement(device_factorizer *f, const factor_program *program,
+                                              const void *values, const complement_place *to,
+                                              message *why)
+{
+    MAY_FAIL("forming the Schur complement", why);
+    const int64_t size = program->schur_size, scalar = type_bytes(f->type),
+                  bytes = size * size * scalar;
+    factor_program g = *program;
+    factor_pattern p = {0};
+    if (!fake_grow_buffer(&f->complement, &f->allocations, bytes))
+        return fake_no_memory("the Schur complement", bytes, why);
+    fake_wait(f->stream);
+    place_program(&g, &p, f->tables.at, 0);
+    const emulated_complement c = {.program = &g,
+                                   .row_of = p.row_of,
+                                   .values = values,
+                                   .scale = f->scale,
+                                   .arena = (char *)f->workspace.at + arena_at(program),
+                                   .out = f->complement.at};
+    OF_TYPE(f->type, emulate_complement, &c);
+    const int64_t row = to->are_rows ? to->ld : 1, column = to->are_rows ? 1 : to->ld;
+    for (int64_t j = 0; j < size; j++)
+        for (int64_t i = 0; i < size; i++)
+            fake_copy((char *)to->at + (i * row + j * column) * scalar,
+                      (const char *)f->complement.at + (i + j * size) * scalar, scalar);
+    return LIBSOLVER_OK;
+}
+
 void device_factorizer_drop(device_factorizer *f)
 {
     fake_wait(f->stream);
     fake_free_buffer(&f->tables);
     fake_free_buffer(&f->workspace);
+    fake_free_buffer(&f->complement);
 }

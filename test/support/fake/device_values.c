@@ -86,6 +86,7 @@ libsolver_status device_values_prepare(device_values *v, const value_sums *s, in
                                        message *why)
 {
     MAY_FAIL("copying the tables for sums of values to the device", why);
+    fake_insist(s->start || given == s->entries, "an entry is no value that is given");
     const int64_t bytes = place_sums(v, s, given, NULL, 0);
     int64_t allocations = 0;
     if (!fake_grow_buffer(&v->summed, &allocations, bytes))

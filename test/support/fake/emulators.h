@@ -67,11 +67,20 @@ typedef struct emulated_factorization {
     int by_levels; /* 0: by some blocks that draw tasks and wait */
     double doubt_level;
     void *panel;     /* out: panel_scalars, with signs 2 n more */
+    void *arena;     /* out: arena_scalars; NULL: nobody wants them */
     void *scale;     /* out: n reals of the values' precision, by rows of A */
     uint64_t *trace; /* NULL, or out: when each task began and ended, in ns */
     cholesky_outcome *outcome;
     uint64_t seed;
 } emulated_factorization;
+
+/* The Schur complement of a factor that was made with this scale and arena, by columns. */
+typedef struct emulated_complement {
+    const factor_program *program;
+    const int32_t *row_of;
+    const void *values, *scale, *arena;
+    void *out;
+} emulated_complement;
 
 /* Each returns NULL, or what is wrong with what it was given (a static string); of a matrix and of
  * sums, whose flaws are set, there is nothing to be said.  replaces: values are too if there are
@@ -79,6 +88,7 @@ typedef struct emulated_factorization {
 #define EMULATORS(p) \
     void emulate_batch_##p(const emulated_batch *e); \
     const char *emulate_factorization_##p(const emulated_factorization *f); \
+    void emulate_complement_##p(const emulated_complement *c); \
     const char *emulate_inversion_##p(const emulated_inversion *f); \
     const char *emulate_substitution_##p(const emulated_substitution *s); \
     void emulate_sums_##p(const value_sums *s, const void *given, const void *shift, void *sum, \

@@ -220,7 +220,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
     uint32_t *words = calloc((size_t)g->words + 1, sizeof *words);
     const int is_open = order && words &&
                         watched_open(&e.panel, f->panel, g->panel_scalars) +
-                                watched_open(&e.arena, NULL, g->arena_scalars) +
+                                watched_open(&e.arena, f->arena, g->arena_scalars) +
                                 watched_open(&e.inverse, NULL, g->inverses * T * T) ==
                             3;
     complain(&e, !is_open, "no memory");
@@ -256,7 +256,7 @@ const char *NAME(emulate_factorization)(const emulated_factorization *f)
         complain(&e, !NAME(emulate_judgement)(f, e.diagonal, &e.outcome), "no memory");
     *f->outcome = e.outcome;
     watched_close(&e.panel, 0);
-    watched_close(&e.arena, 1);
+    watched_close(&e.arena, !f->arena);
     watched_close(&e.inverse, 1);
     free(e.values);
     free(e.diagonal);

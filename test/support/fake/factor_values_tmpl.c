@@ -24,12 +24,13 @@ static real scale_of(const emulated_factorization *f, int equilibrates, int64_t 
     return equilibrates && size > 0 ? (real)scale_over_root(1, size, sizeof(real) == 4) : 1;
 }
 
-/* With signs: largest(i) := max_j scale(i) |a(i,j)| scale(j); at(e): row of P A P^T of a diagonal
- * entry's number. */
+/* With signs: largest(i) := max_j scale(i) |a(i,j)| scale(j), without what a pivot divides in rows
+ * that are not eliminated; at(e): row of P A P^T of a diagonal entry's number. */
 static void find_largest(const emulated_factorization *f, const int32_t *at, const real *scale,
                          real *largest)
 {
     const factor_program *g = f->program;
+    const int32_t eliminated = g->n - g->schur_size;
     for (int32_t k = 0; k < g->n; k++)
         largest[k] = 0;
     for (int64_t q = 0; q < g->entries; q++) {
@@ -38,7 +39,8 @@ static void find_largest(const emulated_factorization *f, const int32_t *at, con
         const real size =
             scale[i] * scale[j] * scalar_abs(((const scalar *)f->values)[from->value >> 1]);
         largest[i] = size > largest[i] ? size : largest[i];
-        largest[j] = size > largest[j] ? size : largest[j];
+        if (i < eliminated || j >= eliminated)
+            largest[j] = size > largest[j] ? size : largest[j];
     }
 }
 
@@ -95,7 +97,7 @@ static int scale_definite(const emulated_factorization *f, scalar *values, real 
         const scalar entry = given[g->diagonal[k]];
         ((real *)f->scale)[f->row_of[k]] = scale;
         diagonal[k] = scale * scalar_abs(entry) * scale;
-        if (!(scalar_real(entry) > 0) && k < outcome->nonpositive)
+        if (!(scalar_real(entry) > 0) && k < g->n - g->schur_size && k < outcome->nonpositive)
             outcome->nonpositive = k;
     }
     return 1;
@@ -186,7 +188,7 @@ int NAME(emulate_judgement)(const emulated_factorization *f, const real *diagona
                 sum[f->index[rows + i]] += size * size;
             }
         }
-    for (int32_t k = 0; k < g->n && has_memory; k++) {
+    for (int32_t k = 0; k < g->n - g->schur_size && has_memory; k++) {
         const double size = (double)scalar_abs(d[k]), magnitude = (double)diagonal[k] + sum[k];
         if (!(size > 8 * (double)EPS * magnitude && magnitude < INFINITY))
             outcome->failed = k < outcome->failed ? k : outcome->failed;
@@ -195,4 +197,26 @@ int NAME(emulate_judgement)(const emulated_factorization *f, const real *diagona
     }
     free(sum);
     return has_memory;
+}
+
+void NAME(emulate_complement)(const emulated_complement *c)
+{
+    const factor_program *g = c->program;
+    const int64_t size = g->schur_size;
+    const scalar *block = (const scalar *)c->arena + g->front[g->nodes - 1].block,
+                 *given = c->values;
+    const real *scale = c->scale;
+    const int32_t *row_of = c->row_of + (g->n - size);
+    scalar *out = c->out;
+    for (int64_t j = 0; j < size; j++)
+        for (int64_t i = j; i < size; i++)
+            out[i + j * size] = block[i + j * size] / scale[row_of[i]] / scale[row_of[j]];
+    for (int64_t q = 0; q < g->schur_entries; q++) {
+        const factor_schur_entry *e = g->schur + q;
+        out[e->row + e->column * size] += scalar_mirror(given[e->value >> 1], (int)(e->value & 1));
+    }
+    for (int64_t j = 0; j < size; j++)
+        for (int64_t i = 0; i <= j; i++)
+            out[i + j * size] = i == j ? scalar_diagonal(out[i + i * size], 1)
+                                       : scalar_mirror(out[j + i * size], 1);
 }
