@@ -37,8 +37,8 @@ static __global__ void __launch_bounds__(SQUARE *SQUARE_ROWS)
         if (i >= a.size || j > i)
             continue;
         const T scaled = a.block[i + (int64_t)j * a.size];
-        const T v = times_real(times_real(scaled, 1 / a.scale[a.row_of[i]]),
-                               1 / a.scale[a.row_of[j]]);
+        const T v =
+            times_real(times_real(scaled, 1 / a.scale[a.row_of[i]]), 1 / a.scale[a.row_of[j]]);
         square[q][lane] = i == j ? from_real<T>(real_part(v)) : conjugate_if(v, a.is_turned);
         a.out[i + j * a.ld] = square[q][lane];
     }
@@ -106,8 +106,8 @@ static libsolver_status form(device_factorizer *f, const factor_program *g, cons
         TRY(device_buffer_reserve(&f->complement, size * (int64_t)column, &f->allocations,
                                   "the Schur complement", why));
     T *const out = static_cast<T *>(to->is_on_host ? f->complement.at : to->at);
-    cudaError_t error = launch_complement<T>(f, g, values, out, to->is_on_host ? size : to->ld,
-                                             to->are_rows != 0);
+    cudaError_t error =
+        launch_complement<T>(f, g, values, out, to->is_on_host ? size : to->ld, to->are_rows != 0);
     if (error == cudaSuccess && to->is_on_host)
         error = cudaMemcpy2DAsync(to->at, (size_t)to->ld * sizeof(T), out, column, column,
                                   (size_t)size, cudaMemcpyDeviceToHost, stream);

@@ -9,7 +9,8 @@
 libsolver_status NAME(gpu_schur_complement)(const void *numeric_, const libsolver_vectors *s,
                                             message *why)
 {
-    device_numeric *f = (device_numeric *)numeric_; /* its buffer is not part of the factor's value */
+    device_numeric *f = (device_numeric *)numeric_; /* its buffer is not part of the factor's value
+                                                     */
     const complement_place to = {.at = s->values,
                                  .ld = s->ld,
                                  .are_rows = s->layout == LIBSOLVER_ROW_MAJOR,
@@ -17,8 +18,8 @@ libsolver_status NAME(gpu_schur_complement)(const void *numeric_, const libsolve
     if (!f->state.is_on_device)
         return CPU->schur_complement(f->cpu, s, why);
     omp_set_lock(&f->copying);
-    const libsolver_status status = device_factorizer_complement(
-        &f->factorizer, f->program, f->values.value.at, &to, why);
+    const libsolver_status status =
+        device_factorizer_complement(&f->factorizer, f->program, f->values.value.at, &to, why);
     omp_unset_lock(&f->copying);
     return status;
 }
@@ -41,7 +42,8 @@ libsolver_status NAME(gpu_schur_solve)(const void *numeric_, int expand, void *w
     const device_numeric *f = numeric_;
     device_space *w = workspace_;
     if (b->place == LIBSOLVER_DEVICE && !f->a)
-        return FAIL(why, LIBSOLVER_NOT_BUILT, "vectors in device memory: this factor has no device");
+        return FAIL(why, LIBSOLVER_NOT_BUILT,
+                    "vectors in device memory: this factor has no device");
     TRY(NAME(gpu_bring_factor)(f, why));
     if (b->place == LIBSOLVER_HOST)
         return CPU->schur_solve(f->cpu, expand, w->cpu, b, x, why);

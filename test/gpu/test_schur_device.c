@@ -66,8 +66,9 @@ static void complements_and_half_solves(void **state)
         part(t, &r, 1 + random_below(&r, seed % 5 ? (int32_t)(n + 3) / 4 : (int32_t)n));
         give_diagonal(t, sign, is_quasi);
         work_out(t);
-        libsolver_options o = on_backend(LIBSOLVER_BACKEND_GPU, is_quasi ? LIBSOLVER_KIND_QUASI_DEFINITE
-                                                                         : LIBSOLVER_KIND_SPD);
+        libsolver_options o =
+            on_backend(LIBSOLVER_BACKEND_GPU,
+                       is_quasi ? LIBSOLVER_KIND_QUASI_DEFINITE : LIBSOLVER_KIND_SPD);
         o.expected_signs = is_quasi ? sign : NULL;
         o.ordering = seed % 7 == 6 ? LIBSOLVER_ORDERING_NATURAL : LIBSOLVER_ORDERING_AMD;
         libsolver_factor *f = NULL;
@@ -132,8 +133,7 @@ static void new_values(parted_grid *g, random_stream *r, int is_quasi)
     for (int64_t j = 0; j < g->n; j++)
         for (int64_t p = g->a.pointers[j]; p < g->a.pointers[j + 1]; p++) {
             g->sign[j] = is_quasi && j % 5 < 2 ? -1 : 1;
-            g->values[p] =
-                g->a.indices[p] != j ? dense_scalar(r) : (scalar)(real)(8 * g->sign[j]);
+            g->values[p] = g->a.indices[p] != j ? dense_scalar(r) : (scalar)(real)(8 * g->sign[j]);
         }
 }
 
@@ -311,8 +311,8 @@ static void grids(void **state)
 
 /* ---- What is not so -------------------------------------------------------------------------- */
 
-/* A11 is not definite: Cholesky alone fails with a row of A11, otherwise the CPU makes L D L^T, until
- * values are definite again. */
+/* A11 is not definite: Cholesky alone fails with a row of A11, otherwise the CPU makes L D L^T,
+ * until values are definite again. */
 static void indefinite_systems(void **state)
 {
     (void)state;
