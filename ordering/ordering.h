@@ -50,11 +50,11 @@ libsolver_status graph_merge(memory *m, const graph *g, const int32_t *class_of,
 libsolver_status order_amd(memory *m, const graph *g, int32_t *perm);
 libsolver_status order_metis(memory *m, const graph *g, int32_t *perm);
 
-/* Nested dissection: multilevel vertex separators, minimum degree at the leaves; weights
- * honoured.  thin: parts whose separators have at most so many rows are dissected on where others
- * are leaves; of a band, say, where minimum degree gives one long path and dissection many short
- * ones.  The same permutation from the same seed, for any number of threads.  O(nnz log n).
- * OUT_OF_MEMORY, CANCELLED. */
+/* Nested dissection: vertex separators by breadth-first search in lattices, otherwise multilevel
+ * ones; minimum degree at the leaves; weights honoured.  thin: parts whose separators have at most
+ * so many rows are dissected on where others are leaves; of a band, say, where minimum degree gives
+ * one long path and dissection many short ones.  The same permutation from the same seed, for any
+ * number of threads.  O(nnz log n). OUT_OF_MEMORY, CANCELLED. */
 libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32_t thin,
                           int32_t *perm);
 
@@ -63,6 +63,8 @@ typedef struct nd_watch {
     const atomic_int *stop; /* nonzero: give up, the order is no longer wanted */
     void (*separated)(void *user, int32_t weight); /* NULL, or called with the number of
                                                       rows of the first separator */
+    void (*is_no_lattice)(void *user); /* NULL, or called before that separator is looked for in a
+                                          graph that is no lattice, which takes longer */
     void *user;
     int32_t thin; /* as for order_nd */
 } nd_watch;

@@ -47,13 +47,6 @@ static int better(const separation *a, const separation *b)
            (product_a > product_b && a->weight[SEPARATOR] == b->weight[SEPARATOR]);
 }
 
-/* Side weights that a separator may leave: 60 % of the whole, more where single vertices are
- * heavy. */
-static int32_t heaviest_side(const weighted_graph *g)
-{
-    return (int32_t)((int64_t)g->total * 3 / 5);
-}
-
 static void copy(const separation *from, int32_t n, separation *to)
 {
     unsigned char *side = to->side;
@@ -95,7 +88,7 @@ static libsolver_status separate(const search *q, const weighted_graph *g, separ
     for (int k = 0; k < GROWS; k++) {
         const int32_t until = (int32_t)((int64_t)g->total * (40 + nd_below(q->r, 11)) / 100);
         nd_grow(q->w[0], g, until, q->r, &s);
-        nd_refine(q->w[0], g, heaviest_side(g), PASSES, q->r, &s);
+        nd_refine(q->w[0], g, nd_heaviest_side(g), PASSES, q->r, &s);
         if (k == 0 || better(&s, best))
             copy(&s, g->n, best);
     }
@@ -155,7 +148,7 @@ static void refine_one(refiner *w, const level *l, int32_t heaviest, nd_random *
 /* Takes the rivals of l[last] back to l[0], refined on each level, the better one to rival[0]. */
 static libsolver_status refine_back(const search *q, int last, int rivals, level *l)
 {
-    const int32_t heaviest = heaviest_side(&l[0].g);
+    const int32_t heaviest = nd_heaviest_side(&l[0].g);
     nd_random stream[2] = {{nd_draw(q->r)}, {nd_draw(q->r)}};
     for (int i = last; i-- > 0;) {
         if (stopped(q->stop))

@@ -34,6 +34,7 @@ enum { LEFT, RIGHT, SEPARATOR };
 typedef struct separation {
     unsigned char *side; /* n */
     int32_t weight[3];   /* of each side */
+    int is_level;        /* by nd_cut_lattice */
 } separation;
 
 /* Vertices in clusters of neighbours joined by strong edges, none heavier than `heaviest` unless it
@@ -56,6 +57,20 @@ void nd_refine(refiner *w, const weighted_graph *g, int32_t heaviest, int passes
 /* Grows LEFT from a random vertex until it weighs `until`, everything else being RIGHT or
  * SEPARATOR. */
 void nd_grow(refiner *w, const weighted_graph *g, int32_t until, nd_random *r, separation *s);
+
+/* Side weights that a separator may leave: 60 % of the whole, more where single vertices are
+ * heavy. */
+static inline int32_t nd_heaviest_side(const weighted_graph *g)
+{
+    return (int32_t)((int64_t)g->total * 3 / 5);
+}
+
+/* A separation of g at one distance from a vertex at its edge, s->is_level = 1, where that is as
+ * good as any, as in a lattice; otherwise s->is_level = 0 and the rest of s is undefined.  is_part:
+ * g is a part of a lattice, which it need not show again.  O(nnz), mostly much less where g is no
+ * lattice.  OUT_OF_MEMORY. */
+libsolver_status nd_cut_lattice(arena *scratch, const weighted_graph *g, int is_part, nd_random *r,
+                                separation *s);
 
 /* A separation of g, the best of `tries` on a coarser graph; of several the better of two rivals is
  * chosen on g itself, or, rivals == 1, where they are tried.  OUT_OF_MEMORY; CANCELLED when *stop

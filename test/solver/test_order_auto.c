@@ -38,10 +38,16 @@ static void the_order_does_not_depend_on_threads(void **state)
     (void)state;
     random_stream r = random_seeded(17);
     pattern small = problem_grid(20, 20, 20);
-    pattern problems[] = {
-        problem_grid(170, 150, 1), problem_grid(38, 37, 36),        problem_path(60000),
-        problem_star(50000, 9),    problem_random(20000, 2e-4, &r), problem_blown_up(&small, 2),
-        problem_grid(20, 20, 1)};
+    pattern problems[] = {problem_grid_with_diagonal(170, 150, 1),
+                          problem_grid_with_diagonal(38, 37, 36),
+                          problem_path(60000),
+                          problem_path(120000),
+                          problem_grid(360, 330, 1),
+                          problem_grid(22, 21, 20),
+                          problem_star(50000, 9),
+                          problem_random(20000, 2e-4, &r),
+                          problem_blown_up(&small, 2),
+                          problem_grid(20, 20, 1)};
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         const size_t bytes = sizeof(int32_t) * (size_t)problems[i].n;
         int32_t *first = malloc(bytes), *again = malloc(bytes);
@@ -71,18 +77,21 @@ static double no_seconds(int64_t k, int64_t m, int64_t waiting)
 }
 
 /* Factorizations that cost 1.2 times what a dissection is taken to: a body is dissected, a plane is
- * not; where they cost 1.6 times as much, both are. */
+ * not; where they cost 1.6 times as much, both are.  A plane lattice is from half as much on. */
 static void planes_are_dissected_later_than_bodies(void **state)
 {
     (void)state;
-    pattern body = problem_grid(30, 30, 28), plane = problem_grid(160, 160, 1);
+    pattern body = problem_grid_with_diagonal(30, 30, 28),
+            plane = problem_grid_with_diagonal(160, 160, 1), lattice = problem_grid(160, 160, 1);
     const struct {
         const pattern *a;
         double edges_a_row, times; /* entries of the graph for each row, cost to be had */
         libsolver_ordering used;
     } cases[] = {{&body, 5.8, 1.2, LIBSOLVER_ORDERING_ND},
                  {&plane, 3.975, 1.2, LIBSOLVER_ORDERING_AMD},
-                 {&plane, 3.975, 1.6, LIBSOLVER_ORDERING_ND}};
+                 {&plane, 3.975, 1.6, LIBSOLVER_ORDERING_ND},
+                 {&lattice, 3.975, .4, LIBSOLVER_ORDERING_AMD},
+                 {&lattice, 3.975, .6, LIBSOLVER_ORDERING_ND}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         backend_costs costs = cpu_costs;
         int32_t *perm = malloc(sizeof(int32_t) * (size_t)cases[i].a->n);
@@ -97,6 +106,42 @@ static void planes_are_dissected_later_than_bodies(void **state)
     }
     problem_free(&body);
     problem_free(&plane);
+    problem_free(&lattice);
+    assert_int_equal(env.memory.in_use, 0);
+}
+
+/* Lattices that are large or have the neighbours of a body are dissected whatever their
+ * factorizations cost, unless they are thin; with one more edge, and costs that speak against it,
+ * they are not. */
+static void lattices_are_dissected_at_once(void **state)
+{
+    (void)state;
+    const struct {
+        pattern a;
+        libsolver_ordering used;
+    } cases[] = {{problem_grid(330, 320, 1), LIBSOLVER_ORDERING_ND},
+                 {problem_grid_with_diagonal(330, 320, 1), LIBSOLVER_ORDERING_AMD},
+                 {problem_grid(330, 290, 1), LIBSOLVER_ORDERING_AMD},
+                 {problem_grid(22, 21, 20), LIBSOLVER_ORDERING_ND},
+                 {problem_grid_with_diagonal(22, 21, 20), LIBSOLVER_ORDERING_AMD},
+                 {problem_grid(15, 14, 14), LIBSOLVER_ORDERING_AMD},
+                 {problem_grid(2000, 60, 1), LIBSOLVER_ORDERING_AMD},
+                 {problem_path(120000), LIBSOLVER_ORDERING_AMD}};
+    backend_costs costs = cpu_costs;
+    costs.ten_solves = no_seconds;
+    costs.row = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pattern a = cases[i].a;
+        int32_t *perm = malloc(sizeof(int32_t) * (size_t)a.n);
+        libsolver_ordering used;
+        for (int threads = 1; threads <= 2; threads++) {
+            assert_int_equal(order_at(&costs, &a, threads, perm, &used), LIBSOLVER_OK);
+            if (used != cases[i].used)
+                fail_msg("case %zu, %d threads: ordered by method %d", i, threads, (int)used);
+        }
+        free(perm);
+        problem_free(&a);
+    }
     assert_int_equal(env.memory.in_use, 0);
 }
 
@@ -130,24 +175,27 @@ static void dissection_stops_when_it_is_told(void **state)
 static void each_failed_allocation_is_reported(void **state)
 {
     (void)state;
-    pattern a = problem_grid(120, 100, 1); /* enough for both orders at the same time */
-    int32_t *perm = malloc(sizeof(int32_t) * (size_t)a.n);
-    libsolver_ordering used;
-    for (int threads = 1; threads <= 2; threads++) {
-        libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-        int64_t k = 0;
-        for (; status != LIBSOLVER_OK; k += 1 + k / 8) {
-            rationed ration;
-            assert_in_range(k, 0, 100000);
-            memory_rationed(&env.memory, &ration, k);
-            status = order(&a, threads, perm, &used);
-            assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_OUT_OF_MEMORY);
-            assert_int_equal(env.memory.in_use, 0);
+    pattern problems[] = {problem_grid(120, 100, 1), /* enough for both orders at the same time */
+                          problem_grid(20, 20, 20)};
+    for (int i = 0; i < 2; i++) {
+        int32_t *perm = malloc(sizeof(int32_t) * (size_t)problems[i].n);
+        libsolver_ordering used;
+        for (int threads = 1; threads <= 2; threads++) {
+            libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+            int64_t k = 0;
+            for (; status != LIBSOLVER_OK; k += 1 + k / 8) {
+                rationed ration;
+                assert_in_range(k, 0, 100000);
+                memory_rationed(&env.memory, &ration, k);
+                status = order(&problems[i], threads, perm, &used);
+                assert_true(status == LIBSOLVER_OK || status == LIBSOLVER_OUT_OF_MEMORY);
+                assert_int_equal(env.memory.in_use, 0);
+            }
+            assert_true(k > 8);
         }
-        assert_true(k > 8);
+        free(perm);
+        problem_free(&problems[i]);
     }
-    free(perm);
-    problem_free(&a);
 }
 
 int main(void)
@@ -155,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         unit_test_of_memory(the_order_does_not_depend_on_threads, &env.memory),
         unit_test_of_memory(planes_are_dissected_later_than_bodies, &env.memory),
+        unit_test_of_memory(lattices_are_dissected_at_once, &env.memory),
         unit_test_of_memory(dissection_stops_when_it_is_told, &env.memory),
         unit_test_of_memory(each_failed_allocation_is_reported, &env.memory),
     };

@@ -59,6 +59,20 @@ pattern problem_grid(int32_t x, int32_t y, int32_t z)
     return a;
 }
 
+pattern problem_grid_with_diagonal(int32_t x, int32_t y, int32_t z)
+{
+    pattern a = problem_grid(x, y, z);
+    int64_t place = a.start[1] + 1; /* of row x in column 1 */
+    while (place < a.start[2] && a.row[place] < x)
+        place++;
+    for (int64_t k = a.start[a.n]; k > place; k--)
+        a.row[k] = a.row[k - 1];
+    a.row[place] = x;
+    for (int32_t j = 2; j <= a.n; j++)
+        a.start[j]++;
+    return a;
+}
+
 pattern problem_path(int32_t n)
 {
     return problem_grid(n, 1, 1);

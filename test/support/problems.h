@@ -12,6 +12,8 @@ pattern problem_random(int32_t n, double density, random_stream *r);
 /* x by y by z points, each joined to the nearest in each direction: 5 points in two dimensions (z =
  * 1), 7 in three. */
 pattern problem_grid(int32_t x, int32_t y, int32_t z);
+/* The same with one edge more, between vertices 1 and x: no lattice.  x, y > 1 */
+pattern problem_grid_with_diagonal(int32_t x, int32_t y, int32_t z);
 /* 0 - 1 - ... - n-1 */
 pattern problem_path(int32_t n);
 /* hub joined to all others */
