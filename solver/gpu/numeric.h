@@ -83,11 +83,11 @@ typedef struct device_space {
 /* The same columns without padding on the host. */
 static inline libsolver_vectors on_host(const libsolver_vectors *v, scalar *values)
 {
-    libsolver_vectors block = *v;
-    block.values = values;
-    block.ld = v->layout == LIBSOLVER_ROW_MAJOR ? v->columns : v->rows;
-    block.place = LIBSOLVER_HOST;
-    return block;
+    libsolver_vectors host = *v;
+    host.values = values;
+    host.ld = v->layout == LIBSOLVER_ROW_MAJOR ? v->columns : v->rows;
+    host.place = LIBSOLVER_HOST;
+    return host;
 }
 
 /* factorize_tmpl.c: the factor of a plan on the device, and its parts on the host for those who
