@@ -236,8 +236,8 @@ static void lattices_are_cut_by_distance(void **state)
     assert_int_equal(env.memory.in_use, 0);
 }
 
-/* Graphs with an edge between vertices of one distance, with many neighbours, with no vertices, or
- * whose first component is less than two fifths of them. */
+/* Graphs with an edge between vertices of one distance, with many neighbours, with no vertices,
+ * whose first component is less than two fifths of them, or where refinement shortens a level. */
 static void other_graphs_are_no_lattices(void **state)
 {
     (void)state;
@@ -249,6 +249,7 @@ static void other_graphs_are_no_lattices(void **state)
                                                   problem_wide(400, 30, &r),
                                                   problem_blown_up(&pair, 4),
                                                   problem_complete(30),
+                                                  problem_binary_tree(1000),
                                                   problem_diagonal(50),
                                                   problem_diagonal(0)};
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {

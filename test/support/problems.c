@@ -115,6 +115,19 @@ pattern problem_wide(int32_t leaves, int32_t hubs, random_stream *r)
     return a;
 }
 
+pattern problem_binary_tree(int32_t n)
+{
+    pattern a = problem_new(n, 3 * (int64_t)n);
+    int64_t nnz = 0;
+    for (int32_t j = 0; j < n; j++) {
+        a.row[nnz++] = j;
+        for (int32_t i = 2 * j + 1; i <= 2 * j + 2 && i < n; i++)
+            a.row[nnz++] = i;
+        a.start[j + 1] = nnz;
+    }
+    return a;
+}
+
 pattern problem_diagonal(int32_t n)
 {
     random_stream unused = {0};

@@ -21,6 +21,8 @@ pattern problem_star(int32_t n, int32_t hub);
 /* Pairs of vertices, one of each joined to up to four of `hubs` vertices, which come last and are
  * joined to one another. */
 pattern problem_wide(int32_t leaves, int32_t hubs, random_stream *r);
+/* Vertex j > 0 joined to (j - 1) / 2. */
+pattern problem_binary_tree(int32_t n);
 pattern problem_diagonal(int32_t n);
 pattern problem_complete(int32_t n);
 /* Each vertex of b becomes `copies` vertices, joined to one another and to all copies of its
