@@ -63,8 +63,8 @@ typedef struct nd_watch {
     const atomic_int *stop; /* nonzero: give up, the order is no longer wanted */
     void (*separated)(void *user, int32_t weight); /* NULL, or called with the number of
                                                       rows of the first separator */
-    void (*is_no_lattice)(void *user); /* NULL, or called before that separator is looked for in a
-                                          graph that is no lattice, which takes longer */
+    void (*is_no_lattice)(void *user); /* NULL, or called where the graph is no lattice, before its
+                                          first separator is looked for, which takes longer then */
     void *user;
     int32_t thin; /* as for order_nd */
 } nd_watch;

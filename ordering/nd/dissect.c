@@ -25,11 +25,11 @@
 #define LEAF_OF_LARGE 2000
 #define LEAF_OF_THIN 50
 
-/* Parts of a large lattice in the plane, whose separators have at most sqrt(FLAT n) rows, need not
- * be that small: a 32nd of the whole leaves 1 % more fill, and 2000 vertices of lap2d:500 take a
- * quarter longer. */
-#define FLAT 2.5
-#define PARTS_OF_FLAT 32
+/* Leaves of a large lattice in the plane, whose separators have at most sqrt(PLANE n) rows, need
+ * not be that small: a 32nd of the whole leaves 1 % more fill, and 2000 vertices of lap2d:500 take
+ * a quarter longer. */
+#define PLANE 2.5
+#define LEAVES_OF_PLANE 32
 #define UPPER 4 /* levels of the tree */
 #define TRIES 3
 #define TRIES_OF_LARGE 2
@@ -80,9 +80,9 @@ static int is_leaf(const dissection *d, int32_t n, int32_t cut, int is_lattice)
 {
     if (cut <= d->watch->thin && d->leaf > LEAF_OF_THIN)
         return n <= LEAF_OF_THIN;
-    if (d->watch->thin == 0 && is_lattice && (double)cut * cut <= FLAT * n &&
-        d->g->n / PARTS_OF_FLAT > d->leaf)
-        return n <= d->g->n / PARTS_OF_FLAT;
+    if (d->watch->thin == 0 && is_lattice && (double)cut * cut <= PLANE * n &&
+        d->g->n / LEAVES_OF_PLANE > d->leaf)
+        return n <= d->g->n / LEAVES_OF_PLANE;
     return n <= d->leaf;
 }
 
@@ -200,6 +200,8 @@ static libsolver_status divide(dissection *d, arena *scratch, const part *p, con
     return status;
 }
 
+/* By distance if p is a lattice, otherwise by coarsening, which draws the same random numbers
+ * whether or not that was tried. */
 static libsolver_status separate(const dissection *d, arena *scratch, const part *p, nd_random *r,
                                  separation *s)
 {

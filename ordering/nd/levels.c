@@ -26,12 +26,12 @@
 #define AHEAD 6
 
 /* Vertices in the order of a breadth-first search, and their distances from its root. */
-typedef struct search {
+typedef struct level_structure {
     int32_t *queue, *distance, reached;
-} search;
+} level_structure;
 
 /* 0 as soon as an edge joins vertices of the same distance; those not reached have -1. */
-static int search_from(const weighted_graph *g, int32_t root, search *s)
+static int search_from(const weighted_graph *g, int32_t root, level_structure *s)
 {
     int32_t *queue = s->queue, *distance = s->distance, reached = 1;
     memset(distance, -1, sizeof(int32_t) * (size_t)g->n);
@@ -59,7 +59,7 @@ static int search_from(const weighted_graph *g, int32_t root, search *s)
 
 /* The distance whose vertices are the best separator with sides of at most `heaviest`, or -1.
  * Vertices that were not reached are on the far side. */
-static int32_t best_level(const weighted_graph *g, const search *s, int32_t heaviest)
+static int32_t best_level(const weighted_graph *g, const level_structure *s, int32_t heaviest)
 {
     int32_t best = -1, near = 0;
     double least = INFINITY;
@@ -79,7 +79,7 @@ static int32_t best_level(const weighted_graph *g, const search *s, int32_t heav
     return best;
 }
 
-static int has_farther_neighbor(const weighted_graph *g, const search *s, int32_t v)
+static int has_farther_neighbor(const weighted_graph *g, const level_structure *s, int32_t v)
 {
     for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
         if (s->distance[g->neighbor[p]] > s->distance[v])
@@ -87,7 +87,8 @@ static int has_farther_neighbor(const weighted_graph *g, const search *s, int32_
     return 0;
 }
 
-static void separate_at(const weighted_graph *g, const search *s, int32_t level, separation *out)
+static void separate_at(const weighted_graph *g, const level_structure *s, int32_t level,
+                        separation *out)
 {
     memset(out->weight, 0, sizeof out->weight);
     for (int32_t v = 0; v < g->n; v++) {
@@ -105,7 +106,7 @@ libsolver_status nd_cut_lattice(arena *scratch, const weighted_graph *g, int is_
 {
     const arena_mark mark = arena_here(scratch);
     const int32_t heaviest = nd_heaviest_side(g);
-    search q = {.queue = NULL};
+    level_structure q = {.queue = NULL};
     int32_t level = -1;
     s->is_level = 0;
     if (g->n == 0 || (double)g->start[g->n] > MOST_NEIGHBORS * g->n)

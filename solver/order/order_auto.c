@@ -42,14 +42,14 @@
 /* A lattice is dissected in this part of the time that other graphs take.  Of a body AMD's order is
  * found no faster and costs twice as much afterwards.  Of a plane it is found in less than half the
  * time, which from LARGE_LATTICE vertices on is made up by one or two factorizations with ten
- * solves.  Then AMD's order is not looked for, if the first separator has n^THIN to n^BODY rows: a
- * long thin lattice has less fill by it, and what has longer ones is no lattice of at most three
- * dimensions. */
+ * solves.  Then AMD's order is not looked for, if the first separator has n^SHORTEST to n^LONGEST
+ * rows: a long thin lattice has less fill by it, and what has longer ones is no lattice of at most
+ * three dimensions. */
 #define LATTICE_PART (1. / 3)
 #define LEAST_LATTICE 5000
 #define LARGE_LATTICE 100000
-#define THIN 0.42
-#define BODY 0.67
+#define SHORTEST 0.42
+#define LONGEST 0.67
 
 typedef struct race {
     choice *c;
@@ -192,6 +192,17 @@ static libsolver_status find_both(race *r)
     return r->amd_status != LIBSOLVER_OK ? r->amd_status : unless_stopped(r, status);
 }
 
+/* Nested dissection by all threads. */
+static libsolver_status dissect(race *r, const nd_watch *watch)
+{
+    const choice *c = r->c;
+    libsolver_status status = LIBSOLVER_OK;
+#pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
+#pragma omp single
+    status = candidate_find(c, LIBSOLVER_ORDERING_ND, watch, &r->nd);
+    return unless_stopped(r, status);
+}
+
 static void give_up(void *user)
 {
     race *r = user;
@@ -201,41 +212,33 @@ static void give_up(void *user)
 static void give_up_unless_short(void *user, int32_t weight)
 {
     race *r = user;
-    if (weight < pow(r->c->g->n, THIN) || weight > pow(r->c->g->n, BODY))
+    const double n = r->c->g->n;
+    atomic_store(&r->separator, weight);
+    if (weight < pow(n, SHORTEST) || weight > pow(n, LONGEST))
         give_up(r);
 }
 
 /* Nested dissection's order, if that of a lattice. */
 static libsolver_status find_lattice(race *r)
 {
-    const choice *c = r->c;
     const nd_watch watch = {.stop = &r->stop,
                             .separated = give_up_unless_short,
                             .is_no_lattice = give_up,
                             .user = r,
-                            .thin = candidate_thin(c)};
-    libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
-#pragma omp single
-    status = candidate_find(c, LIBSOLVER_ORDERING_ND, &watch, &r->nd);
-    return unless_stopped(r, status);
+                            .thin = candidate_thin(r->c)};
+    return dissect(r, &watch);
 }
 
 /* One after the other. */
 static libsolver_status find_in_turn(race *r)
 {
-    const choice *c = r->c;
     run_amd(r);
     TRY(r->amd_status);
     if (atomic_load(&r->stop))
         return LIBSOLVER_OK;
     const nd_watch watch = {
-        .stop = &r->stop, .separated = separated, .user = r, .thin = candidate_thin(c)};
-    libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
-#pragma omp single
-    status = candidate_find(c, LIBSOLVER_ORDERING_ND, &watch, &r->nd);
-    return unless_stopped(r, status);
+        .stop = &r->stop, .separated = separated, .user = r, .thin = candidate_thin(r->c)};
+    return dissect(r, &watch);
 }
 
 /* AMD's order and, as far as it is wanted, the other. */
