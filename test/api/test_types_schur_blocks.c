@@ -43,9 +43,7 @@ static void check_all(parted *t, libsolver_options o, random_stream *r, uint64_t
                  (int)t->n, (int)t->size, libsolver_status_name(status),
                  libsolver_factor_message(f), (int)info.two_by_two, (int)pairs, (int)info.delayed,
                  (int)delayed);
-    check_complement(t, f);
-    check_half_solves(t, f, r);
-    check_counts(t, f);
+    check_part(t, f, r);
     sum->checked++;
     sum->pairs += info.two_by_two;
     sum->delayed += info.delayed;

@@ -262,4 +262,12 @@ static inline void check_counts(const parted *t, const libsolver_factor *f)
     }
 }
 
+/* All of that. */
+static inline void check_part(const parted *t, const libsolver_factor *f, random_stream *r)
+{
+    check_complement(t, f);
+    check_half_solves(t, f, r);
+    check_counts(t, f);
+}
+
 #endif
