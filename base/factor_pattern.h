@@ -12,6 +12,7 @@
  * left there is the Schur complement.  Nothing is owned here. */
 typedef struct factor_pattern {
     int32_t n, nodes;
+    int hermitian; /* A = A^H; 0: A = A^T, no difference for real types */
     int32_t schur_size;
     const int32_t *first;     /* nodes + 1 */
     const int32_t *above;     /* nodes: parent, -1 at a root; above[s] > s */

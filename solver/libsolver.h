@@ -132,9 +132,12 @@ typedef struct libsolver_options {
     /* ON: the factor in single precision where that is enough, INVALID for types S and C; AUTO is
      * OFF */
     libsolver_choice mixed;
-    /* KIND_QUASI_DEFINITE, A real or Hermitian: length n, +1 or -1: sign of the pivot of each row;
-     * copied.  D is diagonal; a pivot that is rounding error or has the other sign is given the
-     * expected one and a size of at least sqrt(eps), and counts as perturbed [Vanderbei 1995] */
+    /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row; copied.  D is
+     * diagonal; a pivot that is rounding error or has the other sign is given the expected one and
+     * a size of at least sqrt(eps), and counts as perturbed [Vanderbei 1995].  Complex symmetric A:
+     * signs of the real parts of pivots, which are 1 where A's real part is positive definite; L is
+     * small too where the imaginary part is semidefinite [Higham 1998].  A real part that is lost
+     * beside the imaginary one has no sign */
     const int8_t *expected_signs;
     /* LDL^T with pivoting: most columns that wait for a stable pivot in a parent front; its
      * children have equal parts of it.  Those past it get the best pivot there is, raised to

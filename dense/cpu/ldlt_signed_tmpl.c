@@ -7,16 +7,21 @@
 #include "dense/cpu/ldlt.h"
 #include <string.h>
 
-/* The pivot that is used in place of d: with the sign given, and clear of rounding errors. */
-static real signed_pivot(real d, int sign, real g, front_report *report)
+/* The pivot that is used in place of d: with the sign given, of a complex symmetric matrix to the
+ * real part, and clear of rounding errors. */
+static scalar signed_pivot(int hermitian, scalar d, int sign, real g, front_report *report)
 {
-    const real wanted = sign < 0 ? -d : d, least = (real)sqrt(EPS) * g;
-    if (wanted > 0 && !is_noise(wanted, g, g, LDLT_ZERO))
+    const int is_real = !SCALAR_COMPLEX || hermitian;
+    const real wanted = sign < 0 ? -scalar_real(d) : scalar_real(d),
+               size = is_real ? wanted : scalar_abs(d);
+    /* a real part that is lost beside the imaginary one has no sign */
+    const int has_sign = wanted >= 0 || (!is_real && is_noise(-wanted, g, g, LDLT_ZERO));
+    if (has_sign && size > 0 && !is_noise(size, g, g, LDLT_ZERO))
         return d;
     report->perturbed++;
-    const real size = scalar_abs((scalar)d) > least ? scalar_abs((scalar)d) : least;
-    const real nonzero = size > 0 ? size : 1; /* a row of zeros */
-    return sign < 0 ? -nonzero : nonzero;
+    const scalar kept = (real)sign * (real)fabs(wanted) + (is_real ? 0 : d - scalar_real(d));
+    const real least = (real)sqrt(EPS) * g, nonzero = least > 0 ? least : 1; /* a row of zeros */
+    return scalar_abs(kept) > least ? kept : (scalar)((real)sign * nonzero);
 }
 
 /* L11 D11 L11^T of the nb x nb triangle b, leading dimension m. */
@@ -26,13 +31,13 @@ static void factorize_triangle(int hermitian, int nb, int m, scalar *b, const in
     scalar w[LDLT_BLOCK];
     for (int p = 0; p < nb; p++) {
         scalar *l = b + (int64_t)p * m;
-        const real pivot = signed_pivot(scalar_real(l[p]), sign[p], g[p], report);
-        d[p] = pivot;
+        const scalar pivot = signed_pivot(hermitian, l[p], sign[p], g[p], report);
+        d[p] = scalar_diagonal(pivot, hermitian);
         l[p] = 1;
-        NAME(ldlt_count)(1, report, d[p], 0, 0, g[p], g[p]);
+        NAME(ldlt_count)(hermitian, report, d[p], 0, 0, g[p], g[p]);
         for (int i = p + 1; i < nb; i++) {
             w[i] = l[i];
-            l[i] /= pivot;
+            l[i] = hermitian ? l[i] / scalar_real(pivot) : l[i] / pivot;
             g[i] += scalar_abs(l[i]) * scalar_abs(w[i]);
         }
         for (int j = p + 1; j < nb; j++) {
@@ -57,7 +62,7 @@ static void rows_below(const front_candidates *f, int p, int end)
     for (int c = 0; c < nb; c++) {
         const scalar *from = w + (int64_t)c * rows;
         scalar *l = l21 + (int64_t)c * m;
-        const real inverse = 1 / scalar_real(f->d[p + c]);
+        const scalar inverse = 1 / f->d[p + c];
         for (int i = 0; i < rows; i++) {
             l[i] = from[i] * inverse;
             g[i] += scalar_abs(l[i]) * scalar_abs(from[i]);

@@ -23,6 +23,7 @@ template <typename T> struct batch_arguments {
     const int32_t *row, *shared, *top_row, *row_of; /* see batch_tables; shared: of blocks */
     batch_share share;
     int32_t n, fronts;
+    bool hermitian; /* A = A^H, no difference for real types */
     int64_t pivots; /* L D L^T: scalars before the diagonal of D behind the panels; -1: Cholesky */
     const int32_t *item; /* of this launch */
     int32_t items;

@@ -114,7 +114,7 @@ extern "C" libsolver_status device_batch_open(device_batch *t, const batch_shape
     TRY(device_factorizer_load_items(&t->factorizer, s->program, s->fronts, s->type, s->count,
                                      why));
     if (s->solves) {
-        t->substitution.hermitian = 1;
+        t->substitution.hermitian = s->fronts->hermitian;
         t->substitution.cholesky = !s->fronts->signs;
         t->substitution.panel_scalars = s->program->panel_scalars;
         t->substitution.factor = t->panel;
@@ -286,6 +286,7 @@ static batch_arguments<T> arguments_of(const device_batch *t, int64_t number, in
             t->share,
             t->n,
             t->fronts,
+            t->program->hermitian != 0,
             t->has_signs ? t->program->panel_scalars : -1,
             t->item,
             (int32_t)number,

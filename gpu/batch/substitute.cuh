@@ -6,8 +6,9 @@
  *
  * 32 pivots at a time: their triangle by the lanes of a warp, a row or a column each, the rest by
  * all warps of the item.  L D L^T: L has a unit diagonal, and x_K is divided by D before it is
- * solved for backwards.  Where a block has an item its warps have subtrees, and what is left at the
- * top is worked on by all of them (batch_share).  Sums have fixed orders. */
+ * solved for backwards; of a complex symmetric matrix with ^T for ^H.  Where a block has an item
+ * its warps have subtrees, and what is left at the top is worked on by all of them (batch_share).
+ * Sums have fixed orders. */
 #ifndef GPU_BATCH_SUBSTITUTE_CUH
 #define GPU_BATCH_SUBSTITUTE_CUH
 
@@ -34,12 +35,12 @@ __device__ __forceinline__ int place_of(const batch_front &f, const int32_t *row
 }
 
 /* Of a triangle of `width` pivots with its first entry at `at`: x of this lane's pivot from what it
- * is to be solved for; FORWARD: L x = f, from the first on; otherwise L^H x = f, from the last on.
- * FORWARD: lanes up to `rows` have rows below it, whose v is less their products with x.  is_unit:
- * the diagonal is one, whatever stands there. */
+ * is to be solved for; FORWARD: L x = f, from the first on; otherwise L^H x = f, from the last on,
+ * L^T if not hermitian.  FORWARD: lanes up to `rows` have rows below it, whose v is less their
+ * products with x.  is_unit: the diagonal is one, whatever stands there. */
 template <bool FORWARD, int AHEAD, typename T>
 __device__ __forceinline__ T solve_triangle(const T *at, int ld, int width, int rows, bool is_unit,
-                                            T v)
+                                            bool hermitian, T v)
 {
     using R = real_of<T>;
     const int lane = (int)threadIdx.x % 32;
@@ -54,7 +55,7 @@ __device__ __forceinline__ T solve_triangle(const T *at, int ld, int width, int 
             entry[u] = T{};
             if (FORWARD ? lane > j && lane < rows && j < width : lane < j)
                 entry[u] = FORWARD ? at[lane + (int64_t)j * ld]
-                                   : conjugate_if(at[j + (int64_t)lane * ld], true);
+                                   : conjugate_if(at[j + (int64_t)lane * ld], hermitian);
         }
 #pragma unroll
         for (int u = 0; u < AHEAD; u++) {
@@ -99,7 +100,7 @@ __device__ __forceinline__ void forward_front(const batch_front &f, const int32_
             if (lane < width)
                 v = x[f.first + p + lane];
             v = solve_triangle<true, AHEAD>(P + p + (int64_t)p * f.ld, f.ld, width, rows, is_unit,
-                                            v);
+                                            false, v);
             if (lane < width)
                 x[f.first + p + lane] = v;
             else if (lane < rows) {
@@ -127,12 +128,22 @@ __device__ __forceinline__ void forward_front(const batch_front &f, const int32_
     }
 }
 
+/* v / d */
+template <typename T> __device__ __forceinline__ T over_pivot(T v, T d, bool hermitian)
+{
+    if constexpr (scalar<T>::is_complex)
+        if (!hermitian)
+            return divide(v, d);
+    return times_real(v, 1 / real_part(d));
+}
+
 /* d: the diagonal of D, NULL: Cholesky.  GROUPS: the rows below are summed in so many groups,
  * whoever has them, and the groups in their order.  part: where each group's sums are put, unused
  * where a warp has the front. */
 template <int WARPS, int AHEAD, int GROUPS, typename T>
 __device__ __forceinline__ void backward_front(const batch_front &f, const int32_t *row,
-                                               const T *panel, const T *d, T *x, T (*part)[32])
+                                               const T *panel, const T *d, bool hermitian, T *x,
+                                               T (*part)[32])
 {
     using team = item_team<WARPS>;
     const int lane = (int)threadIdx.x % 32, warp = team::warp();
@@ -148,8 +159,9 @@ __device__ __forceinline__ void backward_front(const batch_front &f, const int32
                 T below = {};
                 if (lane < rows)
                     below = x[place_of(f, row, first + lane)];
-                sum = sum_of<AHEAD>(sum, rows, below,
-                                    [&](int i) { return conjugate_if(column[first + i], true); });
+                sum = sum_of<AHEAD>(sum, rows, below, [&](int i) {
+                    return conjugate_if(column[first + i], hermitian);
+                });
             }
             if constexpr (WARPS > 1)
                 part[group][lane] = sum;
@@ -166,11 +178,11 @@ __device__ __forceinline__ void backward_front(const batch_front &f, const int32
             if (lane < width) {
                 v = x[f.first + p + lane];
                 if (d)
-                    v = times_real(v, 1 / real_part(d[f.first + p + lane]));
+                    v = over_pivot(v, d[f.first + p + lane], hermitian);
                 v = v - all;
             }
             v = solve_triangle<false, AHEAD>(P + p + (int64_t)p * f.ld, f.ld, width, width,
-                                             d != nullptr, v);
+                                             d != nullptr, hermitian, v);
             if (lane < width)
                 x[f.first + p + lane] = v;
         }
@@ -218,7 +230,7 @@ __device__ __forceinline__ void backward_fronts(const batch_arguments<T> &a, con
         const batch_front f = next;
         next = a.front[max(s - 1, first)];
         ask_for_panel(next, panel);
-        backward_front<WARPS, AHEAD, GROUPS>(f, row, panel, d, x, part);
+        backward_front<WARPS, AHEAD, GROUPS>(f, row, panel, d, a.hermitian, x, part);
     }
 }
 

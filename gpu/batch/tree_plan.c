@@ -38,7 +38,7 @@ libsolver_status batch_tree_plan(memory *m, const factor_program *g, const facto
         }
         panel_at[nodes] = g->panel_scalars;
         const factor_tree tree = {.type = type,
-                                  .hermitian = 1,
+                                  .hermitian = p->hermitian,
                                   .cholesky = !p->signs,
                                   .n = p->n,
                                   .nodes = nodes,

@@ -26,26 +26,34 @@ struct gathered_outcome {
  * small front, of tiled ones by FACTOR_DIVIDE, as products want what there was before. */
 struct definite {
     static constexpr bool HAS_SIGNS = false;
+    using signs = no_signs;
     __device__ __forceinline__ no_signs signs_at(int) const { return {}; }
 };
-struct quasi_definite {
-    static constexpr bool HAS_SIGNS = true;
+struct sign_places {
     const uint32_t *sign_word;
     double *sum;          /* of |L|^2, by rows: see quasi_arguments; where that of ... */
     const uint32_t *slot; /* ... each row of each front, counted as in factor_front.rows, is */
     int64_t pivot;        /* scalars before the diagonal of D in the panels, ... */
     int n;                /* ... which has n, and so has what is beside it */
+};
+template <bool HERMITIAN> struct quasi_definite : sign_places {
+    static constexpr bool HAS_SIGNS = true;
+    using signs = column_signs<HERMITIAN>;
     /* Of the rows from that one on. */
-    __device__ __forceinline__ sign_table signs_at(int row) const { return {sign_word, row}; }
+    __device__ __forceinline__ sign_table<HERMITIAN> signs_at(int row) const
+    {
+        return {sign_word, row};
+    }
     /* The pivot of a row of P A P^T, whose column was divided by that root. */
     template <typename T>
-    __device__ __forceinline__ void put_pivot(T *panel, int row, real_of<T> root) const
+    __device__ __forceinline__ void put_pivot(T *panel, int row, pivot_type<T, signs> root) const
     {
         T *const d = panel + pivot;
-        d[row] = from_real<T>(signs_at(row).at(0).flip(root * root, 0));
+        d[row] = from_pivot<T>(signs_at(row).at(0).flip(multiply(root, root), 0));
         d[n + row] = T{};
     }
 };
+template <typename T, typename K> using pivot_of = pivot_type<T, typename K::signs>;
 
 /* The arrays of a program and what it works on, all on the device.  Nothing here is read through
  * the cache for constants: blocks of one launch write what those of the next read. */

@@ -208,6 +208,7 @@ libsolver_status factor_program_build(environment *env, const factor_pattern *pa
     program->nodes = pattern->nodes;
     program->schur_size = pattern->schur_size;
     program->has_signs = pattern->signs != NULL;
+    program->hermitian = pattern->hermitian;
     builder b = {
         .m = m, .pattern = pattern, .program = program, .tuning = tuning ? *tuning : tuned};
     if (b.tuning.small_rows > factor_small_rows(type))

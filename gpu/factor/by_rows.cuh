@@ -15,35 +15,35 @@
 
 #include "dense/cuda/device/cholesky.cuh"
 
-template <typename R> struct column_pivot {
-    R pivot, reciprocal_root;
+template <typename P> struct column_pivot {
+    P pivot, reciprocal_root;
 };
 
 /* Column j of the block and of a thread's own row x, from D and own: the products of the columns
  * before it are taken from it, then it is divided by the root of its pivot, which is returned.
  * Column by column from the left, so that few of them are in registers at a time. */
 template <typename T, typename S>
-__device__ __forceinline__ column_pivot<real_of<T>>
+__device__ __forceinline__ column_pivot<pivot_type<T, S>>
 eliminate_column(T (&a)[CHOLESKY_STEP][CHOLESKY_STEP], T (&x)[CHOLESKY_STEP], const T *D,
                  const T *own, int ld, int width, int j, S signs)
 {
     constexpr int N = CHOLESKY_STEP;
-    using R = real_of<T>;
+    using P = pivot_type<T, S>;
     x[j] = j < width ? own[j * ld] : T{};
 #pragma unroll
     for (int i = j; i < N; i++)
         a[i][j] = i < width ? D[i + j * ld] : from_real<T>(i == j);
 #pragma unroll
     for (int d = 0; d < j; d++) {
-        const T turned = conjugate_if(a[j][d], true);
+        const T turned = mirrored<S>(a[j][d]);
 #pragma unroll
         for (int i = j; i < N; i++)
             a[i][j] = multiply_add(a[i][j], -signs.flip(a[i][d], d), turned);
         x[j] = multiply_add(x[j], -signs.flip(x[d], d), turned);
     }
-    const R pivot = signs.flip(real_part(a[j][j]), j);
-    const R reciprocal = reciprocal_root(pivot);
-    const T r = from_real<T>(signs.flip(reciprocal, j));
+    const P pivot = signs.flip(pivot_part<S>(a[j][j]), j);
+    const P reciprocal = reciprocal_root(pivot);
+    const T r = from_pivot<T>(signs.flip(reciprocal, j));
 #pragma unroll
     for (int i = j + 1; i < N; i++)
         a[i][j] = multiply(a[i][j], r);
@@ -56,10 +56,11 @@ eliminate_column(T (&a)[CHOLESKY_STEP][CHOLESKY_STEP], T (&x)[CHOLESKY_STEP], co
  * end. */
 template <int WARPS, typename T, typename S>
 __device__ __forceinline__ void cholesky_panel(T *F, int ld, int m, int p, int width,
-                                               real_of<T> *pivot, real_of<T> *reciprocal, S signs)
+                                               pivot_type<T, S> *pivot,
+                                               pivot_type<T, S> *reciprocal, S signs)
 {
     using team = front_team<WARPS>;
-    using R = real_of<T>;
+    using P = pivot_type<T, S>;
     constexpr int N = CHOLESKY_STEP;
     const int rank = team::rank(), row = p + rank;
     const bool works = p + rank / 32 * 32 < m; /* the warp does */
@@ -67,9 +68,9 @@ __device__ __forceinline__ void cholesky_panel(T *F, int ld, int m, int p, int w
     T x[N];
     if (works) {
         T a[N][N];
-        column_pivot<R> mine = {};
+        column_pivot<P> mine = {};
         const auto eliminate = [&](int j) {
-            const column_pivot<R> own_j = eliminate_column(a, x, D, own, ld, width, j, signs);
+            const column_pivot<P> own_j = eliminate_column(a, x, D, own, ld, width, j, signs);
             mine = rank == j ? own_j : mine;
         };
 #pragma unroll
@@ -90,7 +91,7 @@ __device__ __forceinline__ void cholesky_panel(T *F, int ld, int m, int p, int w
 #pragma unroll
         for (int j = 0; j < N; j++)
             if (j < width && j <= rank && row < m)
-                own[j * ld] = rank == j ? from_real<T>(real_part(x[j])) : x[j];
+                own[j * ld] = rank == j ? from_pivot<T>(pivot_part<S>(x[j])) : x[j];
 }
 
 /* A tile of 16 rows and 8 columns less the product of a step, to be loaded before and put after. */
@@ -160,8 +161,9 @@ __device__ __forceinline__ void subtract_panel(T *F, int ld, int m, int p, int w
  * 8, see cholesky_panel.  All in shared memory.  All threads of the team call; F is visible to
  * them; ends with a barrier of the team. */
 template <int WARPS, typename T, typename S>
-__device__ __forceinline__ void cholesky_by_rows(T *F, int ld, int m, int k, real_of<T> *pivot,
-                                                 real_of<T> *reciprocal, S signs)
+__device__ __forceinline__ void cholesky_by_rows(T *F, int ld, int m, int k,
+                                                 pivot_type<T, S> *pivot,
+                                                 pivot_type<T, S> *reciprocal, S signs)
 {
     using team = front_team<WARPS>;
 #pragma unroll 1

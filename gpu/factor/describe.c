@@ -204,7 +204,7 @@ static libsolver_status find_sources(builder *b)
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int64_t e = 0; e < g->entries; e++) {
         const int64_t at = p->place[e];
-        b->given[at >= 0 ? at : -1 - at] = (uint32_t)e << 1 | (at < 0);
+        b->given[at >= 0 ? at : -1 - at] = (uint32_t)e << 1 | (p->hermitian && at < 0);
     }
     for (int32_t k = 0; k < p->n; k++)
         g->diagonal[k] = (int32_t)(b->given[p->start[k]] >> 1);

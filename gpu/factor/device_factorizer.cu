@@ -3,8 +3,8 @@
 #include "gpu/factor/device_factorizer.h"
 #include "base/type.h"
 #include "gpu/device/value_sums.cuh"
-#include "gpu/factor/items.cuh"
 #include "gpu/factor/places.cuh"
+#include "gpu/factor/task_launches.cuh"
 #include <cstring>
 #include <type_traits>
 
@@ -58,7 +58,7 @@ device_factorizer_load_items(device_factorizer *f, const factor_program *g, cons
     drop_graph(f);
     f->type = type;
     f->item_bytes = bytes.workspace;
-    sign_tables signs(g, p);
+    sign_tables signs(g, p, type);
     if (signs.count.has_signs && !signs.fill(g, p))
         return FAIL(why, LIBSOLVER_OUT_OF_MEMORY, "the signs of the factorization");
     f->signs = signs.count;
@@ -131,132 +131,6 @@ static factor_places<T, V> places_of(const device_factorizer *f, const factor_pr
     return there;
 }
 
-/* Streams that are captured together, and what forks and joins them; or one that is given. */
-struct branches {
-    int multiprocessors = 1;
-    bool are_own = true;
-    bool overlaps = false; /* the kernel before on the first stream lets the next one begin
-                              (wait_for_kernel_before), which waits where it needs it */
-    enum { COUNT = 3 };
-    cudaStream_t stream[COUNT] = {};
-    cudaEvent_t event[COUNT] = {};
-    cudaError_t error = cudaSuccess;
-
-    explicit branches(cudaStream_t given) : are_own(false), overlaps(true)
-    {
-        stream[0] = given;
-        count_multiprocessors();
-    }
-    branches()
-    {
-        int least = 0, greatest = 0;
-        count_multiprocessors();
-        check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-        for (int q = 0; q < COUNT; q++) {
-            check(cudaStreamCreateWithPriority(stream + q, cudaStreamNonBlocking,
-                                               q == 0 ? greatest : least));
-            check(cudaEventCreateWithFlags(event + q, cudaEventDisableTiming));
-        }
-    }
-    ~branches()
-    {
-        for (int q = 0; q < COUNT && are_own; q++) {
-            if (event[q])
-                cudaEventDestroy(event[q]);
-            if (stream[q])
-                cudaStreamDestroy(stream[q]);
-        }
-    }
-    void check(cudaError_t e)
-    {
-        if (error == cudaSuccess)
-            error = e;
-    }
-    void count_multiprocessors()
-    {
-        int device = 0;
-        check(cudaGetDevice(&device));
-        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    }
-    /* What is put on `to` from now on waits for what is on `from`. */
-    void wait(int to, int from)
-    {
-        check(cudaEventRecord(event[from], stream[from]));
-        check(cudaStreamWaitEvent(stream[to], event[from], 0));
-    }
-};
-
-/* A class of tasks of a level, which are next to each other in it. */
-struct task_class {
-    int64_t first, count;
-};
-
-/* Diagonal blocks; small fronts; other tiles. */
-static void split_level(const factor_program *g, int32_t level, task_class (&part)[3])
-{
-    int64_t at = g->level_start[level];
-    const int64_t end = g->level_start[level + 1];
-    for (int q = 0; q < 3; q++) {
-        part[q].first = at;
-        for (; at < end; at++) {
-            const factor_task &task = g->task[g->by_level[at]];
-            if (q != (task.kind == FACTOR_PIVOT ? 0 : is_of_runs(task) ? 1 : 2))
-                break;
-        }
-        part[q].count = at - part[q].first;
-    }
-}
-
-/* A kernel that waits for the one before itself, and lets the next one begin. */
-template <typename... Parameters, typename... Arguments>
-static void launch_overlapping(branches *b, void (*kernel)(Parameters...), launch_shape shape,
-                               Arguments... arguments)
-{
-    shape.overlaps = b->overlaps;
-    b->check(launch_kernel(kernel, shape, b->stream[0], arguments...));
-    b->overlaps = true;
-}
-
-/* The classes of a level run beside each other. */
-template <typename T, typename K>
-static void launch_level(branches *b, const factor_program *g, const factor_arguments<T, K> &a,
-                         int32_t level)
-{
-    void (*const kernel[3])(const factor_arguments<T, K>, int64_t) = {factor_pivot_kernel<T, K>,
-                                                                      factor_small_kernel<T, K>,
-                                                                      factor_tile_kernel<T, K>};
-    const int shared[3] = {factor_shape<T>::TILES, factor_shape<T>::SMALL, factor_shape<T>::TILES};
-    task_class part[3];
-    split_level(g, level, part);
-    b->overlaps = false;
-    for (int q = 1; q < 3; q++)
-        if (part[q].count > 0)
-            b->wait(q, 0);
-    for (int q = 0; q < 3; q++)
-        if (part[q].count > 0)
-            b->check(launch_kernel(kernel[q], {part[q].count, CHOLESKY_THREADS, shared[q]},
-                                   b->stream[q], a, part[q].first));
-    for (int q = 1; q < 3; q++)
-        if (part[q].count > 0)
-            b->wait(0, q);
-}
-
-/* As many blocks as there is room for. */
-template <typename T, typename K>
-static void launch_all(branches *b, const factor_program *g, const factor_arguments<T, K> &a)
-{
-    if (g->tasks == 0)
-        return;
-    constexpr int MOST = factor_shape<T>::BLOCKS_EACH, BYTES = block_memory<T, K>::BYTES;
-    const int each = g->crowd == FACTOR_SPARSE ? 1 : MOST;
-    const int64_t room = (int64_t)each * b->multiprocessors;
-    const launch_shape shape = {g->tasks < room ? g->tasks : room, CHOLESKY_THREADS, BYTES};
-    if (each == 1)
-        launch_overlapping(b, factor_kernel<T, K, 1>, shape, a);
-    else
-        launch_overlapping(b, factor_kernel<T, K, MOST>, shape, a);
-}
-
 /* The values of A to where tasks read them. */
 template <typename T, typename V>
 static void launch_values(branches *b, const value_arguments<T, V> &a)
@@ -270,24 +144,23 @@ static void launch_values(branches *b, const value_arguments<T, V> &a)
     launch_overlapping(b, factor_values_kernel<T, V>, shape, a);
 }
 
-/* The tasks, in one launch or level by level. */
-template <typename T, typename K>
-static void launch_tasks(branches *b, const factor_program *g, const factor_arguments<T, K> &a,
-                         bool by_levels)
+template <typename K, typename T>
+static factor_arguments<T, K> with_signs(const factor_places<T> &there)
 {
-    if (!by_levels)
-        launch_all(b, g, a);
-    for (int32_t q = 0; q < g->levels && by_levels; q++)
-        launch_level(b, g, a, q);
+    factor_arguments<T, K> tasks;
+    static_cast<common_arguments<T> &>(tasks) = there.tasks;
+    static_cast<sign_places &>(tasks) = there.quasi.signs;
+    return tasks;
 }
 
-template <typename T>
-static factor_arguments<T, quasi_definite> with_signs(const factor_places<T> &there)
+/* call(tasks), with signs. */
+template <typename T, typename Call>
+static void with_signed_tasks(const factor_places<T> &there, Call &&call)
 {
-    factor_arguments<T, quasi_definite> tasks;
-    static_cast<common_arguments<T> &>(tasks) = there.tasks;
-    static_cast<quasi_definite &>(tasks) = there.quasi.signs;
-    return tasks;
+    if constexpr (scalar<T>::is_complex)
+        if (there.quasi.is_symmetric)
+            return call(with_signs<quasi_definite<false>>(there));
+    call(with_signs<quasi_definite<true>>(there));
 }
 
 /* Blocks of an equilibration: no more than are resident together. */
@@ -316,7 +189,7 @@ static void launch_quasi_definite(branches *b, const factor_program *g,
     if (there.values.is_unscaled)
         launch_overlapping(b, factor_range_kernel<T, T>, shape_of(g->entries), there.values);
     launch_overlapping(b, equilibrate_kernel<T>, scaling, there.scaling);
-    launch_tasks(b, g, with_signs(there), by_levels);
+    with_signed_tasks(there, [&](const auto &tasks) { launch_tasks(b, g, tasks, by_levels); });
 }
 
 /* Nothing is known of the outcome, values that are new are taken, and others' words are cleared. */
@@ -512,7 +385,7 @@ constexpr int ITEMS_A_BLOCK = 4;
 
 /* Launches for many items, one after the other on a stream. */
 template <typename T> struct item_launches {
-    static constexpr int THREADS = 256, EACH = factor_shape<T>::BLOCKS_EACH;
+    static constexpr int THREADS = 256;
     const factor_places<T> &there;
     item_places places;
     int multiprocessors;
@@ -520,7 +393,8 @@ template <typename T> struct item_launches {
     cudaError_t error = cudaSuccess;
 
     void check(cudaError_t e) { error = error == cudaSuccess ? e : error; }
-    int64_t room() const { return (int64_t)EACH * multiprocessors; } /* blocks of the device */
+    /* Blocks of the device. */
+    int64_t room() const { return (int64_t)factor_shape<T>::BLOCKS_EACH * multiprocessors; }
 
     /* Blocks for each item, where a thread has up to 16 of so many. */
     static int64_t parts(int64_t most)
@@ -536,12 +410,8 @@ template <typename T> struct item_launches {
     }
     template <typename K> void launch_tasks(const factor_arguments<T, K> &a)
     {
-        constexpr int BYTES = block_memory<T, K>::BYTES;
-        const int64_t tickets = (int64_t)a.tasks * places.items;
-        if (tickets > 0)
-            check(launch_kernel(factor_items_kernel<T, K, EACH>,
-                                {tickets < room() ? tickets : room(), CHOLESKY_THREADS, BYTES},
-                                stream, a, places));
+        if (a.tasks > 0)
+            check(launch_item_tasks(a, places, multiprocessors, stream));
     }
     void launch_definite()
     {
@@ -567,7 +437,7 @@ template <typename T> struct item_launches {
             launch(factor_item_values_kernel<T, true>, parts(entries), a.values);
         check(launch_kernel(equilibrate_items_kernel<T>, scaling, stream, there.scaling, places,
                             (int)each));
-        launch_tasks(with_signs(there));
+        with_signed_tasks(there, [&](const auto &tasks) { launch_tasks(tasks); });
         check(launch_kernel(judge_item_pivots_kernel<T>,
                             {places.items * judge_blocks(a), JUDGE_THREADS}, stream, a, places,
                             (int)judge_blocks(a)));

@@ -100,7 +100,7 @@ __device__ __forceinline__ void run_pivots(const factor_arguments<T, K> &a, cons
 {
     T *const t = reinterpret_cast<T *>(shared);
     T *const tile[3] = {t, t + TILE_AREA<T>, t + 2 * TILE_AREA<T>};
-    factorize_pivots(a, task, tile, reinterpret_cast<real_of<T> *>(tile[2] + TILE_AREA<T>));
+    factorize_pivots(a, task, tile, reinterpret_cast<pivot_of<T, K> *>(tile[2] + TILE_AREA<T>));
 }
 
 __host__ __device__ __forceinline__ bool is_of_runs(const factor_task &task)

@@ -3,6 +3,7 @@
 #ifndef GPU_FACTOR_PLACES_CUH
 #define GPU_FACTOR_PLACES_CUH
 
+#include "base/type.h"
 #include "dense/cuda/device/launch.cuh"
 #include "gpu/device/device.cuh"
 #include "gpu/factor/device_factorizer.h"
@@ -21,11 +22,12 @@ struct sign_tables {
     static int64_t words(int32_t n) { return (int64_t)n / 32 + 4; }
 
     /* Counts alone. */
-    sign_tables(const factor_program *g, const factor_pattern *p)
+    sign_tables(const factor_program *g, const factor_pattern *p, libsolver_type type)
     {
         if (!p->signs || g->n == 0)
             return;
         count.has_signs = 1;
+        count.is_symmetric = !g->hermitian && type_is_complex(type);
         count.rows = p->row_start[g->nodes];
         count.long_room = count.rows / LONG_ROW < g->n ? count.rows / LONG_ROW : g->n;
     }
@@ -102,6 +104,7 @@ template <typename T, typename V = T> struct factor_places {
         quasi.signs.sign_word = u->put(signs.word, sign_tables::words(g->n));
         quasi.signs.pivot = g->panel_scalars;
         quasi.signs.n = g->n;
+        quasi.is_symmetric = signs.count.is_symmetric != 0;
     }
     int64_t place_workspace(char *base, const factor_program *g, const factor_sign_counts &signs)
     {
@@ -163,7 +166,7 @@ struct factor_bytes {
     factor_bytes(const factor_program *g, const factor_pattern *p, libsolver_type type,
                  int is_mixed)
     {
-        const sign_tables signs(g, p);
+        const sign_tables signs(g, p, type);
         with_types(type, is_mixed, [&](auto one, auto given) {
             factor_places<decltype(one), decltype(given)> there;
             uploader measured;

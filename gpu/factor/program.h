@@ -80,7 +80,7 @@ typedef struct factor_child {
 /* Where the value of an entry of A comes from: numbers of entries in the order that A was analysed
  * in. */
 typedef struct factor_source {
-    uint32_t value;       /* number << 1, | 1: the conjugate of that one */
+    uint32_t value;       /* number << 1, | 1: the conjugate of that one, of Hermitian matrices */
     uint32_t row, column; /* the diagonal entries of its row and column */
 } factor_source;
 
@@ -143,6 +143,7 @@ typedef struct factor_program {
     int64_t schur_entries; /* the last of `entries`: of A22, scaled like others but not read */
     int64_t words;         /* see waits.h */
     int has_signs;         /* L D L^T */
+    int hermitian;         /* the pattern's */
     factor_crowd crowd;
     int is_idle_at_end; /* tasks take so much less than the longest way that many blocks have none
                            while the last columns are made */

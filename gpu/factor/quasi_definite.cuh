@@ -18,7 +18,8 @@ enum {
  * of their own, those of one row next to each other. */
 template <typename T> struct quasi_arguments {
     value_arguments<T> values; /* diagonal: largest entries of the rows of the scaled matrix */
-    quasi_definite signs;
+    sign_places signs;
+    bool is_symmetric; /* complex symmetric: pivots are complex, their real parts have the signs */
     const int64_t *row_sums; /* n + 1: where the sums of each row of P A P^T begin */
     const int32_t *long_row; /* long_rows of those that are eliminated, ascending */
     int long_rows;
@@ -33,9 +34,13 @@ template <typename T> struct quasi_arguments {
 template <typename T>
 __device__ __forceinline__ void judge_row(const quasi_arguments<T> &a, int k, double sum)
 {
-    const double size = fabs((double)real_part(a.panel[a.signs.pivot + k])),
-                 magnitude = (double)a.values.diagonal[k] + sum;
-    if (!(size > a.least * magnitude && magnitude < INFINITY))
+    const T pivot = a.panel[a.signs.pivot + k];
+    const bool negative = sign_table<true>{a.signs.sign_word, k}.at(0).negative & 1;
+    const double size = size_of(pivot), real = (double)real_part(pivot),
+                 magnitude = (double)a.values.diagonal[k] + sum, least = a.least * magnitude;
+    /* a real part that is lost beside the imaginary one has no sign */
+    const bool has_sign = !a.is_symmetric || (negative ? -real : real) >= -least;
+    if (!(size > least && magnitude < INFINITY && has_sign))
         atomicMin(&a.values.outcome->failed, k);
     else if (size <= a.doubt * magnitude)
         atomicAdd(&a.values.outcome->uncertain, 1);

@@ -18,7 +18,8 @@ template <typename T> struct complement_arguments {
     const T *given; /* values of A in the order that it was analysed in */
     T *out;         /* by columns */
     int64_t ld;
-    bool is_turned; /* out is the transpose */
+    bool hermitian;
+    bool is_turned; /* out is the transpose, and A Hermitian */
 };
 
 /* A block for each square, of which those above the diagonal have nothing to do. */
@@ -39,14 +40,15 @@ static __global__ void __launch_bounds__(SQUARE *SQUARE_ROWS)
         const T scaled = a.block[i + (int64_t)j * a.size];
         const T v =
             times_real(times_real(scaled, 1 / a.scale[a.row_of[i]]), 1 / a.scale[a.row_of[j]]);
-        square[q][lane] = i == j ? from_real<T>(real_part(v)) : conjugate_if(v, a.is_turned);
+        square[q][lane] =
+            i == j && a.hermitian ? from_real<T>(real_part(v)) : conjugate_if(v, a.is_turned);
         a.out[i + j * a.ld] = square[q][lane];
     }
     __syncthreads();
     for (int q = warp; q < SQUARE; q += SQUARE_ROWS) {
         const int i = i0 + q, j = j0 + lane;
         if (i < a.size && j < i)
-            a.out[j + i * a.ld] = conjugate_if(square[lane][q], true);
+            a.out[j + i * a.ld] = conjugate_if(square[lane][q], a.hermitian);
     }
 }
 
@@ -61,10 +63,10 @@ static __global__ void add_schur_entries_kernel(const __grid_constant__ compleme
         T *const below = a.out + e.row + e.column * a.ld, *above = a.out + e.column + e.row * a.ld;
         const T own = conjugate_if(v, a.is_turned);
         if (below == above)
-            *below = *below + from_real<T>(real_part(v));
+            *below = *below + (a.hermitian ? from_real<T>(real_part(v)) : v);
         else {
             *below = *below + own;
-            *above = *above + conjugate_if(own, true);
+            *above = *above + conjugate_if(own, a.hermitian);
         }
     }
 }
@@ -87,7 +89,8 @@ static cudaError_t launch_complement(const device_factorizer *f, const factor_pr
                                        static_cast<const T *>(values),
                                        out,
                                        ld,
-                                       is_turned};
+                                       g->hermitian != 0,
+                                       is_turned && g->hermitian};
     cudaError_t error = launch_kernel(unscale_complement_kernel<T>,
                                       {squares * squares, SQUARE * SQUARE_ROWS}, f->stream, a);
     if (error == cudaSuccess && blocks > 0)

@@ -22,14 +22,14 @@ template <typename T> struct small_front {
     {
         return reinterpret_cast<T *>(shared + HEAD);
     }
-    __device__ __forceinline__ static real_of<T> *pivots(char *shared, int m)
+    /* P: of pivots; with signs there are the reciprocals of their roots in place of starts. */
+    template <typename P> __device__ __forceinline__ static P *pivots(char *shared, int m)
     {
-        return reinterpret_cast<real_of<T> *>(entries(shared) +
-                                              padded_rows<T>(m) * ((m + 7) / 8 * 8));
+        return reinterpret_cast<P *>(entries(shared) + padded_rows<T>(m) * ((m + 7) / 8 * 8));
     }
-    __device__ __forceinline__ static real_of<T> *starts(char *shared, int m)
+    template <typename P> __device__ __forceinline__ static P *starts(char *shared, int m)
     {
-        return pivots(shared, m) + (m + 7) / 8 * 8;
+        return pivots<P>(shared, m) + (m + 7) / 8 * 8;
     }
     /* Of the largest that a block factorizes. */
     static constexpr int MOST = HEAD + (padded_rows<T>(sizeof(T) == 16 ? 80 : 112) + 2) *
@@ -86,7 +86,8 @@ assemble_small(const factor_arguments<T, K> &a, const factor_front &f,
     team::sync();
     behind();
     for (int q = rank; q < f.k && !K::HAS_SIGNS; q += team::THREADS)
-        copy_entry(small_front<T>::starts(shared, f.m) + q, a.diagonal + f.first + q, true);
+        copy_entry(small_front<T>::template starts<real_of<T>>(shared, f.m) + q,
+                   a.diagonal + f.first + q, true);
 #pragma unroll 4
     for (int q = rank; q < ld * columns; q += team::THREADS)
         F[q] = T{};
@@ -115,7 +116,8 @@ __device__ __forceinline__ void store_pivots(const factor_arguments<T, K> &a, co
     if constexpr (K::HAS_SIGNS)
         if (rank < f.k)
             a.put_pivot(a.panel, f.first + rank,
-                        real_part(small_front<T>::entries(shared)[rank * (ld + 1)]));
+                        pivot_part<typename K::signs>(
+                            small_front<T>::entries(shared)[rank * (ld + 1)]));
 }
 
 /* With signs: the sums of |L|^2 of a front's rows, a thread's to place `slot`, which it has asked
@@ -152,12 +154,13 @@ __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, con
                                             char *shared)
 {
     using team = front_team<WARPS>;
+    using P = pivot_of<T, K>;
     constexpr int TOGETHER = 4; /* columns, loaded before they are stored */
     const int m = f.m, k = f.k, r = m - k, ld = padded_rows<T>(m), lane = threadIdx.x % 32,
               rank = team::rank();
     const T *const F = small_front<T>::entries(shared);
     T *panel = a.panel + f.panel, *block = a.arena + f.block - k;
-    const real_of<T> *const reciprocal = small_front<T>::starts(shared, m);
+    const P *const reciprocal = small_front<T>::template starts<P>(shared, m);
     store_pivots<WARPS>(a, f, shared);
 #pragma unroll 1
     for (int i = lane; i - lane < m; i += 32)
@@ -173,7 +176,7 @@ __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, con
                 const int j = j0 + q * WARPS;
                 if (i < m && j <= i)
                     (j < k ? panel + j * m : block + (j - k) * r)[i] =
-                        K::HAS_SIGNS && j < k && j < i ? times_real(v[q], reciprocal[j]) : v[q];
+                        K::HAS_SIGNS && j < k && j < i ? times_pivot(v[q], reciprocal[j]) : v[q];
             }
         }
     if constexpr (WARPS == 1) {
@@ -182,9 +185,10 @@ __device__ __forceinline__ void store_small(const factor_arguments<T, K> &a, con
     }
     if (32 * team::warp() < k) {
         const int own = min(rank, k - 1);
-        judge_pivot<T>(rank < k, small_front<T>::pivots(shared, m)[own],
-                       K::HAS_SIGNS ? 0 : small_front<T>::starts(shared, m)[own], f.first + rank,
-                       rule_of(a));
+        judge_pivot<T>(rank < k, judged(small_front<T>::template pivots<P>(shared, m)[own]),
+                       K::HAS_SIGNS ? 0
+                                    : small_front<T>::template starts<real_of<T>>(shared, m)[own],
+                       f.first + rank, rule_of(a));
     }
 }
 
@@ -196,10 +200,11 @@ __device__ __forceinline__ void
 factorize_small(const factor_arguments<T, K> &a, const factor_front &f,
                 const front_begin<WARPS, T> &begin, char *shared, Behind &&behind, Then &&then)
 {
+    using P = pivot_of<T, K>;
     assemble_small(a, f, begin, shared, behind);
     cholesky_by_rows<WARPS>(small_front<T>::entries(shared), padded_rows<T>(f.m), f.m, f.k,
-                            small_front<T>::pivots(shared, f.m),
-                            small_front<T>::starts(shared, f.m), a.signs_at(f.first));
+                            small_front<T>::template pivots<P>(shared, f.m),
+                            small_front<T>::template starts<P>(shared, f.m), a.signs_at(f.first));
     then();
     store_small<WARPS>(a, f, shared);
 }
@@ -254,6 +259,8 @@ __device__ __forceinline__ factorized_leaf<T> factorize_leaves(const factor_argu
                                                                int first, int end, T *X, int ld)
 {
     using R = real_of<T>;
+    using S = typename K::signs;
+    using P = pivot_of<T, K>;
     using entries_of = leaf_entries<T>;
     const int lane = threadIdx.x % 32, leaves = end - first;
     const factor_front f = a.front[min(first + lane, end - 1)];
@@ -265,10 +272,11 @@ __device__ __forceinline__ factorized_leaf<T> factorize_leaves(const factor_argu
     const T top = a.value[f.entry];
     entries_of next;
     next.template load<IS_GROUP>(a, first_entry, first_row, 0, entries);
-    const R pivot = sign.flip(real_part(top), 0), start = K::HAS_SIGNS ? 0 : a.diagonal[f.first];
-    const T times = from_real<T>(sign.flip(reciprocal_root(pivot), 0));
-    const R root = real_part(multiply(top, times)), reciprocal = 1 / root;
-    judge_pivot<T>(lane < leaves, pivot, start, f.first, rule_of(a));
+    const P pivot = sign.flip(pivot_part<S>(top), 0);
+    const R start = K::HAS_SIGNS ? 0 : a.diagonal[f.first];
+    const T times = from_pivot<T>(sign.flip(reciprocal_root(pivot), 0));
+    const P root = pivot_part<S>(multiply(top, times)), reciprocal = reciprocal_of(root);
+    judge_pivot<T>(lane < leaves, judged(pivot), start, f.first, rule_of(a));
     if constexpr (K::HAS_SIGNS)
         if (lane < leaves)
             a.put_pivot(a.panel, f.first, root);
@@ -283,12 +291,12 @@ __device__ __forceinline__ factorized_leaf<T> factorize_leaves(const factor_argu
                 break;
             const int leaf = last_begun(begin, t), row = t - __shfl_sync(~0u, begin, leaf);
             const T x = multiply(now.v[q], shuffle(times, leaf));
-            const R divide = shuffle(reciprocal, leaf);
+            const P divide = shuffle(reciprocal, leaf);
             T *const panel = a.panel + __shfl_sync(~0u, f.panel, leaf);
             if (t >= entries)
                 continue;
-            panel[row] = row == 0       ? from_real<T>(real_part(x))
-                         : K::HAS_SIGNS ? times_real(x, divide)
+            panel[row] = row == 0       ? from_pivot<T>(pivot_part<S>(x))
+                         : K::HAS_SIGNS ? times_pivot(x, divide)
                                         : x;
             if constexpr (K::HAS_SIGNS)
                 a.sum[now.slot[q]] = row == 0 ? 0 : squared_size(x);
@@ -302,13 +310,13 @@ __device__ __forceinline__ factorized_leaf<T> factorize_leaves(const factor_argu
 
 /* The contribution block of a leaf, r x r, whose column of L below its pivot is x; what is above
  * its diagonal too. */
-template <typename T>
+template <typename S, typename T>
 __device__ __forceinline__ void store_leaf_block(T *block, int r, const T *x, real_of<T> sign)
 {
     const float part = 1.0f / (float)r;
     for (int e = threadIdx.x % 32; e < r * r; e += 32) {
         const int j = (int)(((float)e + 0.5f) * part), i = e - j * r;
-        block[e] = -multiply(x[i], conjugate_if(times_real(x[j], sign), true));
+        block[e] = -multiply(x[i], mirrored<S>(times_real(x[j], sign)));
     }
 }
 
@@ -321,8 +329,9 @@ __device__ __forceinline__ void factorize_leaves_apart(const factor_arguments<T,
     const int ld = padded_rows<T>(FACTOR_TINY_ROWS);
     const factorized_leaf<T> mine = factorize_leaves<false>(a, first, end, X, ld);
     for (int q = 0; q < end - first; q++)
-        store_leaf_block(a.arena + __shfl_sync(~0u, mine.front.block, q),
-                         __shfl_sync(~0u, mine.front.m, q) - 1, X + q * ld, shuffle(mine.sign, q));
+        store_leaf_block<typename K::signs>(a.arena + __shfl_sync(~0u, mine.front.block, q),
+                                            __shfl_sync(~0u, mine.front.m, q) - 1, X + q * ld,
+                                            shuffle(mine.sign, q));
     __syncwarp();
 }
 

@@ -197,8 +197,8 @@ __device__ __forceinline__ void multiply_tall_stage(tall_sum<T> &sum, const T *a
 #pragma unroll
         for (int t = 0; t < 4; t++) {
             const T y[2] = {b[8 * t + c * LDB], b[8 * t + (c + 4) * LDB]};
-            multiply_entries<true>(sum.half[0], t, x[0], y);
-            multiply_entries<true>(sum.half[1], t, x[1], y);
+            multiply_entries<S::HERMITIAN>(sum.half[0], t, x[0], y);
+            multiply_entries<S::HERMITIAN>(sum.half[1], t, x[1], y);
         }
     }
 }

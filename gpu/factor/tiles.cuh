@@ -242,7 +242,7 @@ template <typename T, typename K> struct row_maker {
             return;
         }
         product_sum<T, 4> scaled;
-        multiply_by_inverse(scaled, tile[1], room);
+        multiply_by_inverse(scaled, tile[1], room, typename K::signs{});
         __syncthreads();
         multiply_put(tile[1] + sum_row() + sum_column() * TILE_LD<T>, TILE_LD<T>, scaled, false);
         each_entry(scaled, p.rows, p.columns,
@@ -292,12 +292,21 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T, K> &a,
     subtract_sum(out, f.ld, sum, p.rows, p.columns, true);
 }
 
+/* Of a diagonal entry of L, complex: within a factor of sqrt(2). */
+template <typename S, typename T> __device__ __forceinline__ real_of<T> size_of_root(T v)
+{
+    if constexpr (S::HERMITIAN)
+        return real_part(v);
+    else
+        return magnitude(v);
+}
+
 /* Diagonal block t, after row block t of panel t - 1, which nobody else does: Cholesky and inverse.
  */
 template <typename T, typename K>
 __device__ __forceinline__ void factorize_pivots(const factor_arguments<T, K> &a,
                                                  const factor_task &given, T *const (&tile)[3],
-                                                 real_of<T> *pivot)
+                                                 pivot_of<T, K> *pivot)
 {
     const factor_task task = given;
     const factor_front f = a.front[task.front];
@@ -344,7 +353,7 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T, K> &a
     if (has_rows) {
         T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
         grows = __syncthreads_or(look_at_inverse(
-            X, [&](int i, int) { return real_part(D[i * (LD + 1)]); },
+            X, [&](int i, int) { return size_of_root<typename K::signs>(D[i * (LD + 1)]); },
             [&](int i, int j, T x) { inverse[i + j * TILE] = x; }));
         if (threadIdx.x == 0)
             a.grows[f.inverse + t] = grows;
@@ -358,8 +367,8 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T, K> &a
     if (!grows)
         put_block();
     if (warp < TILE / 32)
-        judge_pivot<T>(has_pivot, pivot[threadIdx.x], start, f.first + p.column + threadIdx.x,
-                       rule_of(a));
+        judge_pivot<T>(has_pivot, judged(pivot[threadIdx.x]), start,
+                       f.first + p.column + threadIdx.x, rule_of(a));
     __syncthreads();
     if (a.word && threadIdx.x == 0)
         tell_tile(a, f, task, 2);
@@ -412,7 +421,7 @@ __device__ __forceinline__ void divide_rows(const factor_arguments<T, K> &a,
                                             const factor_task &given, T *shared)
 {
     constexpr int AHEAD = 8, GROUPS = CHOLESKY_THREADS / 64; /* of columns */
-    using R = real_of<T>;
+    using P = pivot_of<T, K>;
     if constexpr (K::HAS_SIGNS) {
         const factor_task task = given;
         const factor_front f = a.front[task.front];
@@ -424,8 +433,9 @@ __device__ __forceinline__ void divide_rows(const factor_arguments<T, K> &a,
         double sum = 0;
         for (int first = warp / 2 * 32; first < columns; first += GROUPS * 32) {
             const int column = first + lane;
-            const R root = column < f.k ? real_part(panel[column * (int64_t)(f.ld + 1)]) : R(1);
-            const R reciprocal = 1 / root;
+            const T diagonal = column < f.k ? panel[column * (int64_t)(f.ld + 1)] : from_real<T>(1);
+            const P root = pivot_part<typename K::signs>(diagonal),
+                    reciprocal = reciprocal_of(root);
             if (warp % 2 == 0 && column >= row && column < columns)
                 a.put_pivot(a.panel, f.first + column, root);
 #pragma unroll 1
@@ -440,10 +450,10 @@ __device__ __forceinline__ void divide_rows(const factor_arguments<T, K> &a,
 #pragma unroll
                 for (int q = 0; q < AHEAD; q++) {
                     const bool is_there = own < rows && first + c + q < min(i, f.k);
-                    const R times = __shfl_sync(~0u, reciprocal, c + q);
+                    const P times = shuffle(reciprocal, c + q);
                     sum += squared_size(v[q]);
                     if (is_there)
-                        at[q * (int64_t)f.ld] = times_real(v[q], times);
+                        at[q * (int64_t)f.ld] = times_pivot(v[q], times);
                 }
             }
         }

@@ -33,9 +33,6 @@ static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_op
     if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_SPD)
         return FAIL(why, LIBSOLVER_INVALID,
                     "Cholesky needs a Hermitian matrix, this one is complex symmetric");
-    if (is_complex_symmetric(a->type, a->symmetry) && o->kind == LIBSOLVER_KIND_QUASI_DEFINITE)
-        return FAIL(why, LIBSOLVER_INVALID,
-                    "quasi-definite matrices are Hermitian, this one is complex symmetric");
     if (o->expected_signs && o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
         return FAIL(why, LIBSOLVER_INVALID, "signs are expected of quasi-definite matrices alone");
     if (o->mixed == LIBSOLVER_ON && (a->type == LIBSOLVER_S || a->type == LIBSOLVER_C))

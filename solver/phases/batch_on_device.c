@@ -226,10 +226,11 @@ static void judge(libsolver_batch *t, int64_t i, int unsound, const cholesky_out
         item->failed_row = t->device->row_of[bad];
     } else {
         item->kind = t->analysis->options.kind;
-        item->inertia = (libsolver_inertia_counts){.positive = n - t->device->negative,
-                                                   .negative = t->device->negative,
-                                                   .certain = o->uncertain == 0,
-                                                   .smallest_pivot = o->smallest};
+        if (!is_complex_symmetric(t->analysis->type, t->analysis->symmetry))
+            item->inertia = (libsolver_inertia_counts){.positive = n - t->device->negative,
+                                                       .negative = t->device->negative,
+                                                       .certain = o->uncertain == 0,
+                                                       .smallest_pivot = o->smallest};
     }
 }
 

@@ -4,6 +4,7 @@
 #ifndef TEST_DENSE_CHOLESKY_FIXTURE_H
 #define TEST_DENSE_CHOLESKY_FIXTURE_H
 
+#include "dense/cuda/device/signs.cuh"
 #include "dense/cuda/device/tile.cuh"
 #include <cmath>
 #include <vector>
@@ -26,14 +27,30 @@ std::vector<T> definite_block(int order, double multiple, F random)
     return a;
 }
 
+/* A complex symmetric one whose real part is dominated by its diagonal. */
+template <typename T, typename F> std::vector<T> symmetric_block(int order, F random)
+{
+    std::vector<T> a(TILE * TILE);
+    for (int j = 0; j < TILE; j++)
+        for (int i = j; i < TILE; i++) {
+            const T v = i < order ? random() : T{};
+            a[i + j * TILE] = a[j + i * TILE] =
+                i != j      ? v
+                : i < order ? times_real(v, (real_of<T>)order) + from_real<T>(2 * order)
+                            : from_real<T>(1);
+        }
+    return a;
+}
+
 /* The largest entries of |L S L^H - A| / (|L||L^H|) and |L S X - I| / (|L||X|), lower triangles, in
- * units of roundoff; not a number if one is not.  negative: bit k is set where S(k, k) is -1. */
+ * units of roundoff; not a number if one is not; with ^T for ^H where the type of the signs says
+ * so. negative: bit k is set where S(k, k) is -1. */
 struct block_errors {
     double factor = 0, inverse = 0;
 
-    template <typename T>
-    block_errors(const std::vector<T> &a, const std::vector<T> &l, const std::vector<T> &x,
-                 uint64_t negative = 0)
+    template <typename S, typename T>
+    block_errors(S, const std::vector<T> &a, const std::vector<T> &l, const std::vector<T> &x,
+                 uint64_t negative)
     {
         const auto left = [&](int i, int k) {
             const T v = l[i + k * TILE];
@@ -45,7 +62,7 @@ struct block_errors {
                 T sum = {}, product = {};
                 double size = 0, bound = 0;
                 for (int k = 0; k <= j; k++) {
-                    sum = sum + multiply(left(i, k), conjugate_if(l[j + k * TILE], true));
+                    sum = sum + multiply(left(i, k), mirrored<S>(l[j + k * TILE]));
                     size += magnitude(l[i + k * TILE]) * magnitude(l[j + k * TILE]);
                 }
                 for (int k = j; k <= i; k++) {

@@ -20,27 +20,31 @@ static __device__ __forceinline__ no_signs signs_of(no_signs s, uint64_t)
 {
     return s;
 }
-static __device__ __forceinline__ column_signs signs_of(column_signs, uint64_t negative)
+template <bool HERMITIAN>
+static __device__ __forceinline__ column_signs<HERMITIAN> signs_of(column_signs<HERMITIAN>,
+                                                                   uint64_t negative)
 {
     return {negative};
 }
+using signs = column_signs<true>;
+using symmetric_signs = column_signs<false>;
 
-template <typename T> struct block_arguments {
+template <typename T, typename S> struct block_arguments {
     const T *a; /* 64 x 64, identity behind the order */
     T *l, *x;
-    real_of<T> *pivot;
+    pivot_type<T, S> *pivot;
     int order;
     uint64_t negative;
 };
 
 template <typename T, typename S>
 __global__ void __launch_bounds__(CHOLESKY_THREADS)
-    factorize_block(const __grid_constant__ block_arguments<T> q)
+    factorize_block(const __grid_constant__ block_arguments<T, S> q)
 {
     extern __shared__ __align__(128) unsigned char memory[];
     constexpr int LD = TILE_LD<T>;
     const int padded = (q.order + CHOLESKY_STEP - 1) / CHOLESKY_STEP * CHOLESKY_STEP;
-    __shared__ real_of<T> pivot[TILE];
+    __shared__ pivot_type<T, S> pivot[TILE];
     __shared__ cholesky_room<T> room;
     T *D = reinterpret_cast<T *>(memory), *X = D + TILE_AREA<T>;
     for (int k = threadIdx.x; k < TILE * TILE; k += CHOLESKY_THREADS)
@@ -48,7 +52,7 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS)
     tile_clear(X);
     __syncthreads();
     if ((int)threadIdx.x < TILE) {
-        pivot[threadIdx.x] = 1;
+        pivot[threadIdx.x] = from_real<pivot_type<T, S>>(1);
         if ((int)threadIdx.x >= padded)
             X[threadIdx.x * (LD + 1)] = from_real<T>(1);
     }
@@ -62,22 +66,23 @@ __global__ void __launch_bounds__(CHOLESKY_THREADS)
         q.pivot[threadIdx.x] = pivot[threadIdx.x];
 }
 
-template <typename T> struct factorized {
+template <typename T, typename S = no_signs> struct factorized {
     std::vector<T> l, x;
-    std::vector<real_of<T>> pivot;
+    std::vector<pivot_type<T, S>> pivot;
 };
 
 template <typename T, typename S = no_signs>
-static factorized<T> factorize(const std::vector<T> &a, int order = TILE, uint64_t negative = 0)
+static factorized<T, S> factorize(const std::vector<T> &a, int order = TILE, uint64_t negative = 0)
 {
+    using P = pivot_type<T, S>;
     const size_t all = a.size();
     device_array<T> da(all), dl(all), dx(all);
-    device_array<real_of<T>> dp(TILE);
-    factorized<T> f = {std::vector<T>(all), std::vector<T>(all), std::vector<real_of<T>>(TILE)};
+    device_array<P> dp(TILE);
+    factorized<T, S> f = {std::vector<T>(all), std::vector<T>(all), std::vector<P>(TILE)};
     da.put(a);
     const launch_shape shape = {1, CHOLESKY_THREADS, 2 * (int)sizeof(T) * TILE_AREA<T>};
     CUDA_OK(launch_kernel(factorize_block<T, S>, shape, nullptr,
-                          block_arguments<T>{da.p, dl.p, dx.p, dp.p, order, negative}));
+                          block_arguments<T, S>{da.p, dl.p, dx.p, dp.p, order, negative}));
     CUDA_OK(cudaDeviceSynchronize());
     dl.get(f.l);
     dx.get(f.x);
@@ -85,21 +90,30 @@ static factorized<T> factorize(const std::vector<T> &a, int order = TILE, uint64
     return f;
 }
 
+/* Whether a diagonal entry of L is the root of a pivot, up to so much. */
+template <typename S, typename T> static bool is_root(T root, pivot_type<T, S> pivot, double error)
+{
+    const T square = multiply(root, root);
+    return (S::HERMITIAN ? real_part(root) > 0 && magnitude(root) == real_part(root)
+                         : real_part(root) >= 0) &&
+           (double)magnitude(square - from_pivot<T>(pivot)) <= error * (double)magnitude(square);
+}
+
 template <typename T, typename S = no_signs>
 static void check(int order, const std::vector<T> &a, const char *what, uint64_t negative = 0)
 {
-    const factorized<T> f = factorize<T, S>(a, order, negative),
-                        again = factorize<T, S>(a, order, negative);
+    const factorized<T, S> f = factorize<T, S>(a, order, negative),
+                           again = factorize<T, S>(a, order, negative);
     const double eps = sizeof(real_of<T>) == 8 ? 2.2e-16 : 1.2e-7;
     for (int j = 0; j < TILE; j++) {
         for (int i = 0; i < j; i++)
             assert_true(magnitude(f.x[i + j * TILE]) == 0);
-        const double root = (double)real_part(f.l[j * (TILE + 1)]);
-        if (!(std::fabs(f.pivot[j] - root * root) <= 8 * eps * root * root))
+        const T root = f.l[j * (TILE + 1)];
+        if (!is_root<S>(root, f.pivot[j], 8 * eps))
             fail_msg("%s, order %d, %s: pivot %d is %g, root %g", type_of<T>::name, order, what, j,
-                     (double)f.pivot[j], root);
+                     (double)real_part(f.pivot[j]), (double)real_part(root));
     }
-    const block_errors e(a, f.l, f.x, negative);
+    const block_errors e(S{}, a, f.l, f.x, negative);
     if (!(e.factor <= 20 && e.inverse <= 200))
         fail_msg("%s, order %d, %s: L L^H by %.1f eps, L X by %.1f eps", type_of<T>::name, order,
                  what, e.factor, e.inverse);
@@ -130,11 +144,11 @@ static void products_give_the_block_back(void **)
 /* The first `columns` of the front of `order` rows, by a warp or a block. */
 template <int WARPS, typename T, typename S>
 __global__ void __launch_bounds__(CHOLESKY_THREADS)
-    factorize_front(const __grid_constant__ block_arguments<T> q, int columns)
+    factorize_front(const __grid_constant__ block_arguments<T, S> q, int columns)
 {
     extern __shared__ __align__(128) unsigned char memory[];
     constexpr int LD = TILE_LD<T>, THREADS = 32 * WARPS;
-    __shared__ real_of<T> pivot[TILE], reciprocal[TILE];
+    __shared__ pivot_type<T, S> pivot[TILE], reciprocal[TILE];
     T *F = reinterpret_cast<T *>(memory);
     for (int k = threadIdx.x; k < TILE * TILE; k += THREADS)
         F[k % TILE + k / TILE * LD] = q.a[k];
@@ -153,33 +167,36 @@ static void check_front(int order, int columns, uint64_t negative)
     random_numbers g = {200 + (uint64_t)order};
     const auto random = [&] { return random_entry<T>(g); };
     const double eps = sizeof(real_of<T>) == 8 ? 2.2e-16 : 1.2e-7;
-    std::vector<T> a = definite_block<T>(order, 1, random), l(a.size());
-    std::vector<real_of<T>> pivot(TILE);
+    std::vector<T> a = S::HERMITIAN ? definite_block<T>(order, 1, random)
+                                    : symmetric_block<T>(order, random),
+                   l(a.size());
+    std::vector<pivot_type<T, S>> pivot(TILE);
     if (S::ANY) /* the product with the signs, of the factor of the definite one */
         for (int k = 0; k < columns; k++)
             if (negative >> k & 1)
                 a[k * (TILE + 1)] = -a[k * (TILE + 1)];
     device_array<T> da(a.size()), dl(a.size());
-    device_array<real_of<T>> dp(TILE);
+    device_array<pivot_type<T, S>> dp(TILE);
     da.put(a);
     const launch_shape shape = {1, 32 * WARPS, (int)sizeof(T) * TILE_AREA<T>};
     CUDA_OK(launch_kernel(factorize_front<WARPS, T, S>, shape, nullptr,
-                          block_arguments<T>{da.p, dl.p, nullptr, dp.p, order, negative}, columns));
+                          block_arguments<T, S>{da.p, dl.p, nullptr, dp.p, order, negative},
+                          columns));
     CUDA_OK(cudaDeviceSynchronize());
     dl.get(l);
     dp.get(pivot);
     for (int j = 0; j < columns; j++) {
-        const double root = (double)real_part(l[j * (TILE + 1)]);
-        if (!(std::fabs(pivot[j] - root * root) <= 8 * eps * root * root))
+        const T root = l[j * (TILE + 1)];
+        if (!is_root<S>(root, pivot[j], 8 * eps))
             fail_msg("%s, %d of %d columns: pivot %d is %g, root %g", type_of<T>::name, columns,
-                     order, j, (double)pivot[j], root);
+                     order, j, (double)real_part(pivot[j]), (double)real_part(root));
     }
     for (int j = 0; j < order; j++)
         for (int i = j; i < order; i++) {
             T sum = j < columns ? T{} : l[i + j * TILE];
             for (int k = 0; k < columns && k <= j; k++) {
                 const T left = negative >> k & 1 ? -l[i + k * TILE] : l[i + k * TILE];
-                sum = multiply_add(sum, left, conjugate_if(l[j + k * TILE], true));
+                sum = multiply_add(sum, left, mirrored<S>(l[j + k * TILE]));
             }
             const double error = (double)magnitude(sum - a[i + j * TILE]),
                          size = std::sqrt((double)magnitude(a[i * (TILE + 1)]) *
@@ -197,10 +214,14 @@ template <typename T> static void check_fronts()
             const int most = std::min(order, columns);
             if (order <= 32) {
                 check_front<1, T, no_signs>(order, most, 0);
-                check_front<1, T, column_signs>(order, most, 0x5a);
+                check_front<1, T, signs>(order, most, 0x5a);
+                if constexpr (scalar<T>::is_complex)
+                    check_front<1, T, symmetric_signs>(order, most, 0);
             }
             check_front<8, T, no_signs>(order, most, 0);
-            check_front<8, T, column_signs>(order, most, 0x2c5);
+            check_front<8, T, signs>(order, most, 0x2c5);
+            if constexpr (scalar<T>::is_complex)
+                check_front<8, T, symmetric_signs>(order, most, 0);
         }
 }
 
@@ -259,8 +280,29 @@ static void hard_blocks_are_as_accurate(void **)
     check_hardnesses<complex_d>();
 }
 
-/* L S L^H: with an L that is easy, and with one whose inverse grows from some block on. */
-template <typename T> static void check_signs()
+/* One of size 1, of complex symmetric matrices with a pivot up to 80 degrees from the real line. */
+template <typename S, typename T> static T diagonal_of(int j, int order)
+{
+    if constexpr (!S::HERMITIAN)
+        if (j < order) {
+            const double angle = (j % 9 - 4) * 10 * 3.14159265358979 / 180;
+            return {(real_of<T>)std::cos(angle), (real_of<T>)std::sin(angle)};
+        }
+    return from_real<T>(1);
+}
+
+static bool is_positive(double pivot)
+{
+    return pivot > 0;
+}
+template <typename R> static bool is_positive(complex_of<R> pivot)
+{
+    return pivot.re > 0;
+}
+
+/* L S L^H: with an L that is easy, and with one whose inverse grows from some block on.  Complex
+ * symmetric: the diagonal of L is complex too. */
+template <typename T, typename S> static void check_signs()
 {
     for (int order : {1, 7, 8, 9, 40, 63, 64})
         for (int hard : {-1, 0, 16, 56}) {
@@ -272,7 +314,7 @@ template <typename T> static void check_signs()
             for (int j = 0; j < TILE; j++)
                 for (int i = j; i < TILE && (i == j || i < order); i++) {
                     const bool grows = hard >= 0 && j >= hard && i < hard + CHOLESKY_STEP;
-                    l[i + j * TILE] = i == j  ? from_real<T>(1)
+                    l[i + j * TILE] = i == j  ? diagonal_of<S, T>(j, order)
                                       : grows ? from_real<T>(-1.5)
                                               : times_real(random_entry<T>(g), 0.1f);
                 }
@@ -280,23 +322,25 @@ template <typename T> static void check_signs()
                 for (int i = 0; i < TILE; i++)
                     for (int k = 0; k < TILE; k++) {
                         const T left = negative >> k & 1 ? -l[i + k * TILE] : l[i + k * TILE];
-                        a[i + j * TILE] = multiply_add(a[i + j * TILE], left,
-                                                       conjugate_if(l[j + k * TILE], true));
+                        a[i + j * TILE] =
+                            multiply_add(a[i + j * TILE], left, mirrored<S>(l[j + k * TILE]));
                     }
-            check<T, column_signs>(order, a, hard < 0 ? "signs" : "signs, growth", negative);
+            check<T, S>(order, a, hard < 0 ? "signs" : "signs, growth", negative);
             if (negative) {
-                const factorized<T> f = factorize<T, column_signs>(a, order, 0);
-                assert_true(!(*std::min_element(f.pivot.begin(), f.pivot.begin() + order) > 0) ||
-                            std::isnan((double)f.pivot[order - 1]));
+                const factorized<T, S> f = factorize<T, S>(a, order, 0);
+                assert_false(std::all_of(f.pivot.begin(), f.pivot.begin() + order,
+                                         [](auto pivot) { return is_positive(pivot); }));
             }
         }
 }
 static void signs_are_those_given(void **)
 {
-    check_signs<float>();
-    check_signs<double>();
-    check_signs<complex_s>();
-    check_signs<complex_d>();
+    check_signs<float, signs>();
+    check_signs<double, signs>();
+    check_signs<complex_s, signs>();
+    check_signs<complex_d, signs>();
+    check_signs<complex_s, symmetric_signs>();
+    check_signs<complex_d, symmetric_signs>();
 }
 
 /* Pivots whose product leaves the range of numbers, and hardly does not. */

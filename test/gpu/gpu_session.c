@@ -454,7 +454,7 @@ void session_begin(session *t, int purpose, int may_fall_back, trouble what)
               is_definite = purpose >= DEFINITE && purpose < MIXED_LDLT && !has_signs;
     *t = (session){.kind = is_definite ? SPD : INDEFINITE, .trouble = what};
     if (has_signs)
-        system_build_quasi_definite(&t->s, &r, a, BY_DISSECTION, 0);
+        system_build_quasi_definite(&t->s, &r, a, 1, BY_DISSECTION, 0);
     else
         assert_int_equal(system_build_in_order(&t->s, a, random_values(&r, &a, t->kind), t->kind,
                                                SCALAR_COMPLEX, BY_DISSECTION),

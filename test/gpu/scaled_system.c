@@ -17,12 +17,12 @@ factor_pattern fronts_of(const cpu_system *s)
     return view.fronts;
 }
 
-void system_of_either_kind(cpu_system *s, random_stream *r, pattern a, int has_signs)
+void system_of_kind(cpu_system *s, random_stream *r, pattern a, int kind)
 {
-    if (has_signs)
-        system_build_quasi_definite(s, r, a, NATURAL, 0);
-    else
+    if (kind == DEFINITE_ONE)
         positive_system(s, r, a, NATURAL);
+    else
+        system_build_quasi_definite(s, r, a, kind == SIGNED_ONE, NATURAL, 0);
 }
 
 pattern wide_pattern(int32_t leaves, int32_t copies)
@@ -103,8 +103,9 @@ void compare_panels(cpu_system *s, const factor_program *g, const scalar *panel,
                          other = ((const scalar *)tree.view.d[q])[j];
             if (!(scalar_abs(d - other) <= 1000 * EPS * scalar_abs(other)) ||
                 panel[g->panel_scalars + g->n + f->first + j] != 0)
-                fail_msg("seed %d, n %d: pivot %d is %g instead of %g", seed, g->n, f->first + j,
-                         (double)scalar_real(d), (double)scalar_real(other));
+                fail_msg("seed %d, n %d: pivot %d is %g instead of %g, by %g", seed, g->n,
+                         f->first + j, (double)scalar_real(d), (double)scalar_real(other),
+                         (double)scalar_abs(d - other));
         }
         for (int32_t j = 0; j < f->k; j++)
             for (int32_t i = s->signs ? j + 1 : j; i < f->m; i++) {

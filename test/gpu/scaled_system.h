@@ -32,8 +32,10 @@ enum { TUNINGS = sizeof tunings / sizeof *tunings };
 
 /* A system with random positive definite values on this pattern, which is taken over. */
 void positive_system(cpu_system *s, random_stream *r, pattern a, int order);
-/* That, or, has_signs, one with random quasi-definite values, in natural order. */
-void system_of_either_kind(cpu_system *s, random_stream *r, pattern a, int has_signs);
+/* That, or one with random quasi-definite values, Hermitian, or real, and complex symmetric, in
+ * natural order. */
+enum { DEFINITE_ONE, SIGNED_ONE, SYMMETRIC_ONE, SYSTEM_KINDS = SYMMETRIC_ONE + SCALAR_COMPLEX };
+void system_of_kind(cpu_system *s, random_stream *r, pattern a, int kind);
 /* Leaves of `copies` rows each around a hub, which comes last: a front with very many children. */
 pattern wide_pattern(int32_t leaves, int32_t copies);
 /* Leaves of one row each, with up to eight of `hubs` rows, which are joined to one another and come

@@ -84,16 +84,18 @@ enum { LARGE = 15 };
 static void bench_begin(bench *t, uint64_t seed, libsolver_kind kind, libsolver_purpose purpose)
 {
     CUDA(cudaStreamCreateWithFlags(&t->stream, cudaStreamNonBlocking));
+    const int has_signs = kind == LIBSOLVER_KIND_QUASI_DEFINITE,
+              hermitian = SCALAR_COMPLEX && (!has_signs || seed % 4 < 2);
     t->r = random_seeded(seed);
     t->s = random_system(&t->r, DOMINANT, small && seed != LARGE ? 5 : 4 + (int32_t)(seed % 20),
-                         SCALAR_COMPLEX);
+                         hermitian);
     CUDA(cudaMalloc(&t->values, sizeof(scalar) * (size_t)t->s.start[t->s.n] + 8));
     CUDA(cudaMalloc((void **)&t->errors, COLUMNS * sizeof(double)));
     CUDA(cudaMalloc((void **)&t->status, sizeof(libsolver_status)));
     CUDA(cudaMalloc((void **)&t->solved, sizeof(libsolver_status)));
     assert_true(t->s.n <= (int32_t)(sizeof t->sign / sizeof *t->sign));
     for (int32_t k = 0; k < t->s.n; k++)
-        t->sign[k] = kind == LIBSOLVER_KIND_QUASI_DEFINITE && random_below(&t->r, 2) ? -1 : 1;
+        t->sign[k] = has_signs && random_below(&t->r, 2) ? -1 : 1;
     new_values(t, GOOD);
     const libsolver_options o = options_of(t, kind, purpose);
     t->f = factor_of(&t->s, &o, LIBSOLVER_OK);

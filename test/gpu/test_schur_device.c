@@ -62,7 +62,8 @@ static void complements_and_half_solves(void **state)
         int8_t sign[MOST];
         const int is_quasi = seed % 2;
         const int64_t n = seed % 4 < 2 ? 1 + random_below(&r, 60) : MOST - random_below(&r, 20);
-        t->s = dense_random(&r, SCALAR_COMPLEX, n, seed % 3 ? 0.05 : 0.6, 1);
+        const int hermitian = SCALAR_COMPLEX && (!is_quasi || seed / 2 % 2);
+        t->s = dense_random(&r, hermitian, n, seed % 3 ? 0.05 : 0.6, 1);
         part(t, &r, 1 + random_below(&r, seed % 5 ? (int32_t)(n + 3) / 4 : (int32_t)n));
         give_diagonal(t, sign, is_quasi);
         work_out(t);

@@ -180,8 +180,8 @@ libsolver_status system_build_in_order(cpu_system *s, pattern a, scalar *values,
     return build(s, order_of(s, order), kind, INT64_MAX);
 }
 
-void system_build_quasi_definite(cpu_system *s, random_stream *r, pattern a, int order,
-                                 int is_doubtful)
+void system_build_quasi_definite(cpu_system *s, random_stream *r, pattern a, int hermitian,
+                                 int order, int is_doubtful)
 {
     scalar *values = nan_scalars(a.start[a.n]);
     int8_t *signs = malloc((size_t)a.n + 1);
@@ -198,13 +198,19 @@ void system_build_quasi_definite(cpu_system *s, random_stream *r, pattern a, int
                 sum[j] += scalar_abs(values[p]);
             } else if (random_below(r, 4) == 0)
                 values[p] *= 5;
+            if (!hermitian && signs[i] != signs[j])
+                values[p] = scalar_real(values[p]);
         }
     for (int32_t j = 0; j < a.n; j++)
         values[a.start[j]] = (real)signs[j] * ((real).5 + sum[j]);
+    for (int32_t j = 0; j < a.n && !hermitian; j++) {
+        const scalar v = random_entry(r);
+        values[a.start[j]] += (v - scalar_real(v)) * (random_below(r, 2) ? 1 : 20 * sum[j]);
+    }
     for (int q = 0; q < 2 && is_doubtful && a.n > 0; q++)
         values[a.start[random_below(r, a.n)]] *= random_below(r, 2) ? -1 : 0;
     free(sum);
-    begin(s, a, values, 1, 1);
+    begin(s, a, values, hermitian, 1);
     s->signs = signs;
     assert_int_equal(build(s, order_of(s, order), INDEFINITE, INT64_MAX), LIBSOLVER_OK);
 }

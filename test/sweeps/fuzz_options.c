@@ -47,8 +47,7 @@ void draw_options(fuzz_session *s)
     o->kind = (libsolver_kind)(below(s, 10) * 2 / 5);
     if (o->kind == LIBSOLVER_KIND_QUASI_DEFINITE && !chance(s, 60))
         o->kind = LIBSOLVER_KIND_AUTO;
-    if (complex_symmetric &&
-        (o->kind == LIBSOLVER_KIND_SPD || o->kind == LIBSOLVER_KIND_QUASI_DEFINITE))
+    if (complex_symmetric && o->kind == LIBSOLVER_KIND_SPD)
         o->kind = LIBSOLVER_KIND_INDEFINITE;
     o->ordering = chance(s, 40) ? LIBSOLVER_ORDERING_AUTO : (libsolver_ordering)below(s, 6);
     o->matching = (libsolver_choice)(chance(s, 50) ? 0 : below(s, 3));

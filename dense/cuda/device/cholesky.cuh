@@ -39,6 +39,48 @@ __device__ __forceinline__ float reciprocal_root(float a)
     const float y = rsqrtf(a);
     return fmaf(y * 0.5f, fmaf(-a * y, y, 1.0f), y);
 }
+/* 2^-2e where 2^2e is about |a|, and 2^-e */
+struct even_scale {
+    double square, root;
+};
+__device__ __forceinline__ even_scale scale_of_root(double a)
+{
+    const int e = (((__double2hiint(a) >> 20) & 0x7ff) - 1023) >> 1;
+    return {__hiloint2double((1023 - 2 * e) << 20, 0), __hiloint2double((1023 - e) << 20, 0)};
+}
+/* Complex: 1 / sqrt(a), the root with a real part that is not negative.  Its larger part is
+ * sqrt((|a| + |re|) / 2), the other im / 2 over that.  In double precision for both types, which
+ * has room for |a|^2 of single; of double a is scaled. */
+template <typename R> __device__ __forceinline__ complex_of<R> reciprocal_root(complex_of<R> a)
+{
+    const even_scale s = scale_of_root(fmax(fabs((double)a.re), fabs((double)a.im)));
+    const double re = a.re * s.square, im = a.im * s.square, norm = fma(re, re, im * im),
+                 per_size = reciprocal_root(norm), half = 0.5 * fma(norm, per_size, fabs(re)),
+                 per_large = reciprocal_root(half), large = half * per_large,
+                 small = 0.5 * im * per_large;
+    const bool is_right = re >= 0;
+    const double x = is_right ? large : fabs(small), y = is_right ? small : copysign(large, im),
+                 scale = per_size * s.root;
+    return {(R)(x * scale), (R)(-y * scale)};
+}
+/* 1 / a */
+template <typename R> __device__ __forceinline__ R reciprocal_of(R a)
+{
+    return divide(from_real<R>(1), a);
+}
+/* What is judged of a pivot: it, or its size if it is complex. */
+__device__ __forceinline__ double judged(double pivot)
+{
+    return pivot;
+}
+__device__ __forceinline__ float judged(float pivot)
+{
+    return pivot;
+}
+template <typename R> __device__ __forceinline__ R judged(complex_of<R> pivot)
+{
+    return hypot(pivot.re, pivot.im);
+}
 template <typename R> __device__ __forceinline__ constexpr R least_normal()
 {
     return sizeof(R) == 8 ? (R)DBL_MIN : (R)FLT_MIN;
@@ -85,13 +127,14 @@ template <typename R> __device__ __forceinline__ unsigned size_bits(complex_of<R
  * divided by the root of; *grows: whether rows below would lose digits as products with X. */
 template <typename T, typename S = no_signs>
 __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int x_row, int ldx,
-                                           real_of<T> *pivot, int *grows, S signs = {})
+                                           pivot_type<T, S> *pivot, int *grows, S signs = {})
 {
     using R = real_of<T>;
+    using P = pivot_type<T, S>;
     constexpr int N = CHOLESKY_STEP;
     const int lane = threadIdx.x % 32;
     T a[N][N], x[N];
-    R reciprocal[N];
+    P reciprocal[N];
 #pragma unroll
     for (int j = 0; j < N; j++)
 #pragma unroll
@@ -100,19 +143,19 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int x_
     __syncwarp(); /* D is overwritten, entry by entry by other lanes */
 #pragma unroll
     for (int j = 0; j < N; j++) {
-        const R own = signs.flip(real_part(a[j][j]), j), r = reciprocal[j] = reciprocal_root(own);
+        const P own = signs.flip(pivot_part<S>(a[j][j]), j),
+                r = reciprocal[j] = reciprocal_root(own);
         if (lane == j)
             pivot[j] = own;
-        a[j][j] = from_real<T>(own * r);
+        a[j][j] = from_pivot<T>(multiply(own, r));
 #pragma unroll
         for (int i = j + 1; i < N; i++)
-            a[i][j] = multiply(a[i][j], from_real<T>(signs.flip(r, j)));
+            a[i][j] = multiply(a[i][j], from_pivot<T>(signs.flip(r, j)));
 #pragma unroll
         for (int c = j + 1; c < N; c++)
 #pragma unroll
             for (int i = c; i < N; i++)
-                a[i][c] =
-                    multiply_add(a[i][c], -signs.flip(a[i][j], j), conjugate_if(a[c][j], true));
+                a[i][c] = multiply_add(a[i][c], -signs.flip(a[i][j], j), mirrored<S>(a[c][j]));
     }
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -121,7 +164,7 @@ __device__ __forceinline__ void cholesky_8(T *D, int ld, int width, T *X, int x_
 #pragma unroll
     for (int k = 0; k < N; k++) {
         largest = max(largest, size_bits(x[k]));
-        x[k] = multiply(x[k], from_real<T>(reciprocal[k]));
+        x[k] = multiply(x[k], from_pivot<T>(reciprocal[k]));
 #pragma unroll
         for (int i = k + 1; i < N; i++)
             x[i] = multiply_add(x[i], -x[k], a[i][k]);
@@ -167,9 +210,9 @@ __device__ __forceinline__ void substitute_rows_8(T *B, const T *L, int ld, int 
             T sum = B[i + c * ld];
 #pragma unroll 1
             for (int d = 0; d < c; d++)
-                sum = multiply_add(sum, -signs.flip(B[i + d * ld], d),
-                                   conjugate_if(L[c + d * ld], true));
-            B[i + c * ld] = times_real(sum, signs.flip(1 / real_part(L[c * (ld + 1)]), c));
+                sum = multiply_add(sum, -signs.flip(B[i + d * ld], d), mirrored<S>(L[c + d * ld]));
+            B[i + c * ld] =
+                times_pivot(sum, signs.flip(reciprocal_of(pivot_part<S>(L[c * (ld + 1)])), c));
         }
 }
 
@@ -189,7 +232,8 @@ __device__ __forceinline__ void cholesky_rows(T *F, int ld, int m, int p, int wi
             continue;
         }
         product_sum<T, 1> c;
-        multiply_16_turned(c, F + i + p * ld, ld, X, ldx, CHOLESKY_STEP);
+        multiply_16_turned(c, F + i + p * ld, ld, X, ldx, CHOLESKY_STEP,
+                           typename S::all_positive{});
         __syncwarp();
 #pragma unroll
         for (int e = 0; e < 4; e++) {
@@ -256,7 +300,7 @@ __device__ __forceinline__ void cholesky_update_rest(T *F, int ld, int m, int p,
  * call; F is visible to them; ends with a barrier of the team. */
 template <int WARPS, bool FULL, typename T, typename S = no_signs>
 __device__ __forceinline__ void cholesky_columns(T *F, int ld, int m, int k, T *X, int x_step,
-                                                 int ldx, real_of<T> *pivot, int *grows,
+                                                 int ldx, pivot_type<T, S> *pivot, int *grows,
                                                  int from = 0, S signs = {})
 {
     using team = front_team<WARPS>;

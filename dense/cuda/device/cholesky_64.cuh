@@ -52,18 +52,18 @@ template <typename T> struct alignas(16) cholesky_room {
     W L[2][N * N + N]; /* by columns, past the banks of X */
     T one[N * N];
     T block[N * N]; /* diagonal block of T */
-    double pivot[N];
+    W pivot[N];
     int grows[2];
     int last; /* step that was begun */
 };
 
-/* |v|^2 */
-template <typename T> __device__ __forceinline__ real_of<T> square(T v)
+/* v times its mirror image: |v|^2, of complex symmetric matrices v^2 */
+template <typename S, typename T> __device__ __forceinline__ pivot_type<T, S> square(T v)
 {
-    if constexpr (scalar<T>::is_complex)
+    if constexpr (scalar<T>::is_complex && S::HERMITIAN)
         return v.re * v.re + v.im * v.im;
     else
-        return v * v;
+        return multiply(v, v);
 }
 /* Far from the ends of the range: products that it comes from were normal numbers. */
 __device__ __forceinline__ bool is_moderate(double v)
@@ -73,6 +73,10 @@ __device__ __forceinline__ bool is_moderate(double v)
 __device__ __forceinline__ bool is_moderate(float v)
 {
     return __float_as_uint(v) - (127 - 90) * (1u << 23) < 180u * (1u << 23);
+}
+template <typename R> __device__ __forceinline__ bool is_moderate(complex_of<R> v)
+{
+    return is_moderate(fmax(fabs(v.re), fabs(v.im)));
 }
 
 /* Cholesky of a block A of order 8 by one full warp.  Each lane has all of A's lower triangle in a.
@@ -88,26 +92,26 @@ template <typename T, typename S>
 __device__ __forceinline__ bool cholesky_by_pairs(T (&a)[CHOLESKY_STEP][CHOLESKY_STEP],
                                                   T (&x)[CHOLESKY_STEP], unsigned &largest, S signs)
 {
-    using R = real_of<T>;
+    using P = pivot_type<T, S>;
     constexpr int N = CHOLESKY_STEP;
     bool moderate = true;
     largest = 0;
 #pragma unroll
     for (int j = 0; j < N; j += 2) {
-        const R d0 = signs.flip(real_part(a[j][j]), j),
-                d1 = signs.flip(real_part(a[j + 1][j + 1]), j + 1),
-                product = signs.flip(signs.flip(square(a[j + 1][j]), j), j + 1),
+        const P d0 = signs.flip(pivot_part<S>(a[j][j]), j),
+                d1 = signs.flip(pivot_part<S>(a[j + 1][j + 1]), j + 1),
+                product = signs.flip(signs.flip(square<S>(a[j + 1][j]), j), j + 1),
                 determinant = multiply_add(-product, d0, d1), r0 = reciprocal_root(d0),
                 r[2] = {signs.flip(r0, j),
-                        signs.flip(reciprocal_root(determinant) * (d0 * r0), j + 1)};
+                        signs.flip(multiply(reciprocal_root(determinant), multiply(d0, r0)),
+                                   j + 1)};
         moderate = moderate && is_moderate(determinant);
-        a[j + 1][j] = times_real(a[j + 1][j], r[0]);
+        a[j + 1][j] = times_pivot(a[j + 1][j], r[0]);
 #pragma unroll
         for (int i = j + 2; i < N; i++) {
-            a[i][j] = times_real(a[i][j], r[0]);
-            a[i][j + 1] = times_real(multiply_add(a[i][j + 1], -signs.flip(a[i][j], j),
-                                                  conjugate_if(a[j + 1][j], true)),
-                                     r[1]);
+            a[i][j] = times_pivot(a[i][j], r[0]);
+            a[i][j + 1] = times_pivot(
+                multiply_add(a[i][j + 1], -signs.flip(a[i][j], j), mirrored<S>(a[j + 1][j])), r[1]);
         }
 #pragma unroll
         for (int h = j; h < j + 2; h++) {
@@ -115,13 +119,12 @@ __device__ __forceinline__ bool cholesky_by_pairs(T (&a)[CHOLESKY_STEP][CHOLESKY
             for (int c = j + 2; c < N; c++)
 #pragma unroll
                 for (int i = c; i < N; i++)
-                    a[i][c] =
-                        multiply_add(a[i][c], -signs.flip(a[i][h], h), conjugate_if(a[c][h], true));
+                    a[i][c] = multiply_add(a[i][c], -signs.flip(a[i][h], h), mirrored<S>(a[c][h]));
             largest = max(largest, size_bits(x[h]));
-            x[h] = times_real(x[h], r[h - j]);
+            x[h] = times_pivot(x[h], r[h - j]);
 #pragma unroll
             for (int i = h + 1; i < N; i++)
-                x[i] = multiply_add(x[i], -signs.flip(x[h], h), conjugate_if(a[i][h], true));
+                x[i] = multiply_add(x[i], -signs.flip(x[h], h), mirrored<S>(a[i][h]));
         }
     }
     return moderate;
@@ -129,8 +132,8 @@ __device__ __forceinline__ bool cholesky_by_pairs(T (&a)[CHOLESKY_STEP][CHOLESKY
 
 /* cholesky_8 of a block by rows, for when that was of no use; L by columns, X by rows. */
 template <typename T, typename S>
-__device__ __noinline__ void cholesky_8_again(const T *block, wide<T> *L, wide<T> *X, double *pivot,
-                                              int *grows, S signs)
+__device__ __noinline__ void cholesky_8_again(const T *block, wide<T> *L, wide<T> *X,
+                                              pivot_type<wide<T>, S> *pivot, int *grows, S signs)
 {
     constexpr int N = CHOLESKY_STEP;
     for (int k = threadIdx.x % 32; k < N * N; k += 32)
@@ -139,9 +142,9 @@ __device__ __noinline__ void cholesky_8_again(const T *block, wide<T> *L, wide<T
     cholesky_8(L, N, N, X, N, 1, pivot, grows, signs);
 }
 
-/* c += A B^H of order 8, of which a lane has the entries (g, 2t) and (g, 2t+1): two sums, since for
- * products this small the wait for one instruction counts. */
-template <typename W>
+/* c += A B^H, without S::HERMITIAN A B^T, of order 8, of which a lane has the entries (g, 2t) and
+ * (g, 2t+1): two sums, since for products this small the wait for one instruction counts. */
+template <typename S, typename W>
 __device__ __forceinline__ void multiply_8(pair_sum<W> &c, const W (&x)[2], const W (&y)[2])
 {
     pair_sum<W> other = {};
@@ -150,9 +153,10 @@ __device__ __forceinline__ void multiply_8(pair_sum<W> &c, const W (&x)[2], cons
         pair_sum<W> &sum = e == 0 ? c : other;
         if constexpr (scalar<W>::is_complex) {
             multiply_8x8x4(sum.part[0], x[e].re, y[e].re);
-            multiply_8x8x4(sum.part[0], x[e].im, y[e].im);
+            const double im = S::HERMITIAN ? y[e].im : -y[e].im;
+            multiply_8x8x4(sum.part[0], x[e].im, im);
             multiply_8x8x4(sum.part[1], x[e].im, y[e].re);
-            multiply_8x8x4(sum.part[1], x[e].re, -y[e].im);
+            multiply_8x8x4(sum.part[1], x[e].re, -im);
         } else
             multiply_8x8x4(sum.part[0], x[e], y[e]);
     }
@@ -178,8 +182,8 @@ template <typename T, typename S> __device__ __forceinline__ void flip_rows(T *X
 /* From column `from` on with substitution for rows below blocks whose inverse is large, which is
  * rare: a call keeps its code from between what is not. */
 template <typename T, typename S>
-__device__ __noinline__ void cholesky_and_inverse(T *D, T *X, int k, int from, real_of<T> *pivot,
-                                                  int *grows, S signs)
+__device__ __noinline__ void cholesky_and_inverse(T *D, T *X, int k, int from,
+                                                  pivot_type<T, S> *pivot, int *grows, S signs)
 {
     constexpr int LD = TILE_LD<T>;
     cholesky_columns<8, true>(D, LD, TILE, k, X, LD + 1, LD, pivot, grows, from, signs);
@@ -193,10 +197,11 @@ template <typename T, typename S> struct cholesky_sweep {
     enum { PUBLISHED = 1, FACTORIZED };
     using W = wide<T>;
     using pair = entry_pair<W>;
+    using P = pivot_type<T, S>;
 
     T *const D, *const X;
     cholesky_room<T> &room;
-    real_of<T> *const pivot;
+    P *const pivot;
     const S signs; /* of the 64 columns */
     const int steps, g = threadIdx.x % 32 / 4, l = 2 * (threadIdx.x % 4);
 
@@ -209,7 +214,7 @@ template <typename T, typename S> struct cholesky_sweep {
     /* Entry (i, j) of the symmetric or Hermitian A, of which D has the lower triangle. */
     __device__ __forceinline__ W lower(int i, int j) const
     {
-        return converted<W>(conjugate_if(D[max(i, j) + min(i, j) * LD], i < j));
+        return converted<W>(conjugate_if(D[max(i, j) + min(i, j) * LD], S::HERMITIAN && i < j));
     }
     /* Rows of R, 8 apart, times X^H. */
     __device__ __forceinline__ static product_sum<W, 1> scale(const pair &near, const pair &far,
@@ -217,7 +222,7 @@ template <typename T, typename S> struct cholesky_sweep {
     {
         const W a[4] = {near.v[0], far.v[0], near.v[1], far.v[1]};
         product_sum<W, 1> s;
-        multiply_entries<true>(s, 0, a, x.v);
+        multiply_entries<S::HERMITIAN>(s, 0, a, x.v);
         return s;
     }
     /* sum -= S(strip) S(block h of another strip)^H, with the signs of the step's columns */
@@ -228,7 +233,7 @@ template <typename T, typename S> struct cholesky_sweep {
         const W a[4] = {-own.flip(rows.entry(0, 0), l), -own.flip(rows.entry(0, 2), l),
                         -own.flip(rows.entry(0, 1), l + 1), -own.flip(rows.entry(0, 3), l + 1)},
                 b[2] = {columns.entry(0, 2 * h), columns.entry(0, 2 * h + 1)};
-        multiply_entries<true>(sum, t, a, b);
+        multiply_entries<S::HERMITIAN>(sum, t, a, b);
     }
     __device__ __forceinline__ pair pair_at(const W *block, int row) const
     {
@@ -261,14 +266,16 @@ template <typename T, typename S> struct cholesky_sweep {
             }
 #pragma unroll
         for (int i = 0; i < N; i++)
-            x[i] = conjugate_if(begin[i * N + own], true);
+            x[i] = mirrored<S>(begin[i * N + own]);
         const S step = signs.at(p * N);
         if (!cholesky_by_pairs(a, x, largest, step))
-            return cholesky_8_again(room.block, L, X, room.pivot, room.grows + p % 2, step);
+            return cholesky_8_again(room.block, L, X,
+                                    reinterpret_cast<pivot_type<W, S> *>(room.pivot),
+                                    room.grows + p % 2, step);
         W *const to = lane < N ? X : L;
 #pragma unroll
         for (int i = 0; i < N; i++)
-            to[i * N + own] = converted<W>(conjugate_if(x[i], lane < N));
+            to[i * N + own] = converted<W>(conjugate_if(x[i], S::HERMITIAN && lane < N));
         if (lane < N && largest > size_bits((real_of<T>)ROWS_GROWTH_LIMIT))
             room.grows[p % 2] = 1;
     }
@@ -286,19 +293,19 @@ template <typename T, typename S> struct cholesky_sweep {
         const S step = signs.at(p * N);
         const W rows[2] = {s.entry(0, 0), s.entry(0, 1)},
                 minus[2] = {-step.flip(rows[0], l), -step.flip(rows[1], l + 1)};
-        multiply_8(t, minus, rows);
+        multiply_8<S>(t, minus, rows);
         put_block({{t.entry(0), t.entry(1)}});
     }
     __device__ __forceinline__ void put_block(const pair &v) const
     {
         if constexpr (!scalar<T>::is_complex)
             *reinterpret_cast<entry_pair<T> *>(room.block + g * N + l) = {{(T)v.v[0], (T)v.v[1]}};
-        else /* whose sums are not to the last bit Hermitian */
+        else /* whose sums are not to the last bit Hermitian, or symmetric */
 #pragma unroll
             for (int e = 0; e < 2; e++)
                 if (g >= l + e) {
                     const T entry = converted<T>(v.v[e]);
-                    room.block[(l + e) * N + g] = conjugate_if(entry, true);
+                    room.block[(l + e) * N + g] = mirrored<S>(entry);
                     room.block[g * N + l + e] = entry;
                 }
     }
@@ -387,7 +394,7 @@ template <typename T, typename S> struct cholesky_sweep {
                     const pair v = entries(t, h, side);
 #pragma unroll
                     for (int e = 0; e < 2; e++)
-                        R[((2 * t.other + h) * N + l + e) * N + g] = conjugate_if(v.v[e], true);
+                        R[((2 * t.other + h) * N + l + e) * N + g] = mirrored<S>(v.v[e]);
                 }
         if (t.strip == t.other && t.strip == ahead / 2)
             put_pair(room.ahead[ahead % 2], g, entries(t, ahead % 2, ahead % 2));
@@ -402,7 +409,7 @@ template <typename T, typename S> struct cholesky_sweep {
             if (2 * strip + e / 2 > p)
                 D[row + column * LD] = v;
             else
-                X[column + row * LD] = conjugate_if(v, true);
+                X[column + row * LD] = mirrored<S>(v);
         }
     }
     /* Step p of the first COUNT tiles, false if it is not to be done; puts: this worker puts the
@@ -453,13 +460,13 @@ template <typename T, typename S> struct cholesky_sweep {
      * what cancels there. */
     struct factor_part {
         W below[2];
-        double reciprocal;
+        pivot_type<W, S> reciprocal;
     };
     __device__ __forceinline__ factor_part get_factor(int p) const
     {
         const W *L = room.L[p % 2] + g;
         return {{L[l * N], L[(l + 1) * N]},
-                signs.flip(real_part(room.X[p % 2][g * (N + 1)]), p * N + g)};
+                signs.flip(pivot_part<S>(room.X[p % 2][g * (N + 1)]), p * N + g)};
     }
     __device__ __forceinline__ void put_factor(int p, const factor_part &f) const
     {
@@ -469,9 +476,9 @@ template <typename T, typename S> struct cholesky_sweep {
             if (g > l + e)
                 L[g + (l + e) * LD] = converted<T>(f.below[e]);
         if (g / 2 == l / 2) {
-            const real_of<T> root = (real_of<T>)quick_reciprocal(f.reciprocal);
-            L[g * (LD + 1)] = from_real<T>(root);
-            pivot[p * N + g] = root * root;
+            const P root = converted<P>(quick_reciprocal(f.reciprocal));
+            L[g * (LD + 1)] = from_pivot<T>(root);
+            pivot[p * N + g] = multiply(root, root);
         }
     }
     template <int COUNT> __device__ __forceinline__ void work(int worker) const
@@ -562,7 +569,7 @@ template <typename T, typename S> struct cholesky_sweep {
  * until there is a large inverse; a thousand cycles in it delay nobody. */
 template <typename T, typename F, typename S = no_signs>
 __device__ __forceinline__ void cholesky_64(T *D, int k, T *X, cholesky_room<T> &room,
-                                            real_of<T> *pivot, F meanwhile, S signs = {})
+                                            pivot_type<T, S> *pivot, F meanwhile, S signs = {})
 {
     const cholesky_sweep<T, S> sweep{D,     X,     room,
                                      pivot, signs, (k + CHOLESKY_STEP - 1) / CHOLESKY_STEP};

@@ -70,7 +70,7 @@ template <typename T> struct pair_sum {
     }
 };
 
-/* Tile t of a sum += A B, or with TURNED A B^H, of which a lane has these entries. */
+/* Tile t of a sum += A B, or with TURNED A conj(B), of which a lane has these entries. */
 template <bool TURNED, typename T, int N>
 __device__ __forceinline__ void multiply_entries(product_sum<T, N> &c, int t, const T (&x)[4],
                                                  const T (&y)[2])
@@ -124,7 +124,7 @@ __device__ __forceinline__ void multiply_16_turned(product_sum<T, N> &c, const T
 #pragma unroll
         for (int t = 0; t < N; t++) {
             const T y[2] = {b[8 * t + g + k * ldb], b[8 * t + g + (k + 4) * ldb]};
-            multiply_entries<true>(c, t, x, y);
+            multiply_entries<S::HERMITIAN>(c, t, x, y);
         }
     }
 }
@@ -164,7 +164,7 @@ __device__ __forceinline__ void multiply_8_turned(product_sum<T, 1> &c, const T 
                     signs.flip(far ? a[g + (l + 4) * ld] : T{}, l + 4),
                     signs.flip(far ? a[g + 8 + (l + 4) * ld] : T{}, l + 4)},
             y[2] = {near ? b[g + l * ldb] : T{}, far ? b[g + (l + 4) * ldb] : T{}};
-    multiply_entries<true>(c, 0, x, y);
+    multiply_entries<S::HERMITIAN>(c, 0, x, y);
 }
 
 /* to[i + j ld] := the product or its negative, 16 x 8 N */

@@ -37,6 +37,10 @@ __device__ __forceinline__ float quick_reciprocal(float a)
 {
     return 1 / a;
 }
+template <typename R> __device__ __forceinline__ complex_of<R> quick_reciprocal(complex_of<R> a)
+{
+    return divide(from_real<complex_of<R>>(1), a);
+}
 
 /* call(true_type) when every lane's pivots are safe, call(false_type) otherwise; one full warp */
 template <typename Call> __device__ __forceinline__ void with_pivots(bool safe, Call call)

@@ -92,15 +92,16 @@ __device__ __forceinline__ void multiply_tiles(product_sum<T, 4> &sum, const T *
     multiply_16_turned(sum, A + sum_row(), TILE_LD<T>, B + sum_column(), TILE_LD<T>, TILE, signs);
 }
 
-/* sum += A X^H, X lower */
-template <typename T>
-__device__ __forceinline__ void multiply_by_inverse(product_sum<T, 4> &sum, const T *A, const T *X)
+/* sum += A X^H, X lower; of the signs only their type counts */
+template <typename T, typename S = no_signs>
+__device__ __forceinline__ void multiply_by_inverse(product_sum<T, 4> &sum, const T *A, const T *X,
+                                                    S = {})
 {
     constexpr int LD = TILE_LD<T>;
     const int lane = threadIdx.x % 32, g = lane / 4, l = lane % 4, begin = sum_column();
     const T *const a = A + sum_row() + g + (begin + l) * LD, *const x =
                                                                  X + begin + g + (begin + l) * LD;
-    multiply_16_turned(sum, A + sum_row(), LD, X + begin, LD, begin);
+    multiply_16_turned(sum, A + sum_row(), LD, X + begin, LD, begin, typename S::all_positive{});
 #pragma unroll
     for (int k = 0; k < 4; k++) { /* eight columns of the warp's 32, which rows before them lack */
         const int at = 8 * k * LD;
@@ -108,7 +109,7 @@ __device__ __forceinline__ void multiply_by_inverse(product_sum<T, 4> &sum, cons
 #pragma unroll
         for (int t = k; t < 4; t++) {
             const T right[2] = {x[at + 8 * t], x[at + 4 * LD + 8 * t]};
-            multiply_entries<true>(sum, t, left, right);
+            multiply_entries<S::HERMITIAN>(sum, t, left, right);
         }
     }
 }

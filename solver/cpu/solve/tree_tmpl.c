@@ -133,6 +133,7 @@ void NAME(cpu_view_plan)(const void *plan_, backend_plan_view *view)
     if (plan_has_fronts(plan))
         view->fronts = (factor_pattern){.n = part->n,
                                         .nodes = part->supernodes,
+                                        .hermitian = plan->hermitian,
                                         .schur_size = plan->schur_size,
                                         .first = part->first,
                                         .above = part->above,

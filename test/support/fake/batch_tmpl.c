@@ -67,7 +67,8 @@ static void backward(const emulated_item *e, const batch_front *f)
         const int32_t k = f->first + j;
         scalar sum = t->has_signs ? e->d[k] / d[k] : e->d[k];
         for (int32_t i = j + 1; i < f->m; i++)
-            sum -= scalar_conj(panel[i + (int64_t)j * f->ld]) * e->d[place_of(t, f, i)];
+            sum -= scalar_mirror(panel[i + (int64_t)j * f->ld], t->program->hermitian) *
+                   e->d[place_of(t, f, i)];
         e->d[k] = t->has_signs ? sum : sum / scalar_real(panel[j + (int64_t)j * f->ld]);
     }
 }

@@ -39,6 +39,12 @@ static inline void complain(emulator *e, int condition, const char *what)
         e->wrong = what;
 }
 
+/* A = A^H, or real. */
+static inline int is_hermitian(const emulator *e)
+{
+    return !SCALAR_COMPLEX || e->g->hermitian;
+}
+
 static inline int is_told(const emulator *e, int32_t front, int32_t column)
 {
     const column_words w = e->told.of(e->told.user, front, column);

@@ -116,30 +116,42 @@ static real sign_of(const emulator *e, int32_t row)
     return e->f->signs ? (real)e->f->signs[row] : 1;
 }
 
+/* The root with a real part that is not negative. */
+static scalar root_of(scalar a)
+{
+#if SCALAR_COMPLEX
+    return (scalar)csqrt((double _Complex)a);
+#else
+    return (scalar)sqrt((double)a);
+#endif
+}
+
 /* Cholesky of the first k columns, with the CPU's rule for pivots; with signs A = L S L^H, and
- * pivots are to have theirs. */
+ * pivots are to have theirs, those of a complex symmetric A = L S L^T at the end. */
 static void factorize_columns(emulator *e, int32_t first, int32_t m, int32_t k, int32_t ld,
                               scalar *v)
 {
     for (int32_t j = 0; j < k; j++) {
         const real sign = sign_of(e, first + j);
         const double start = e->f->signs ? 0 : (double)e->diagonal[first + j];
-        double pivot = (double)(sign * scalar_real(v[j + j * ld]));
-        if (!(pivot > 16 * (double)EPS * start)) {
+        scalar pivot = sign * scalar_diagonal(v[j + j * ld], is_hermitian(e));
+        const double size = (double)(is_hermitian(e) ? scalar_real(pivot) : scalar_abs(pivot));
+        if (!(size > 16 * (double)EPS * start)) {
             if (first + j < e->outcome.failed)
                 e->outcome.failed = first + j;
             pivot = 1;
         } else {
-            e->outcome.uncertain += !e->f->signs && pivot <= e->f->doubt_level * start;
-            e->outcome.smallest = fmin(e->outcome.smallest, pivot);
+            e->outcome.uncertain += !e->f->signs && size <= e->f->doubt_level * start;
+            e->outcome.smallest = fmin(e->outcome.smallest, size);
         }
-        const real root = (real)sqrt(pivot);
+        const scalar root = root_of(pivot);
         v[j + j * ld] = root;
         for (int32_t i = j + 1; i < m; i++)
             v[i + j * ld] /= sign * root;
         for (int32_t c = j + 1; c < m; c++)
             for (int32_t i = c; i < m; i++)
-                v[i + c * ld] -= sign * v[i + j * ld] * scalar_conj(v[c + j * ld]);
+                v[i + c * ld] -=
+                    sign * v[i + j * ld] * scalar_mirror(v[c + j * ld], is_hermitian(e));
     }
 }
 
@@ -276,7 +288,8 @@ static void subtract_product(emulator *e, const factor_front *f, const target *t
         for (int32_t j = 0; j < t->columns; j++) {
             const scalar y =
                 sign_of(e, f->first + c) *
-                scalar_conj(read_at(e, &e->panel, f->panel + t->column + j + (int64_t)c * f->ld));
+                scalar_mirror(read_at(e, &e->panel, f->panel + t->column + j + (int64_t)c * f->ld),
+                              is_hermitian(e));
             for (int32_t i = 0; i < t->rows; i++)
                 if (is_kept(t, i, j))
                     t->v[i + j * T] -=
@@ -313,7 +326,8 @@ static void multiply_row(emulator *e, const factor_front *f, int32_t q, int32_t 
     for (int32_t c = columns - 1; c >= 0; c--) {
         scalar sum = 0;
         for (int32_t p = 0; p <= c; p++)
-            sum += row[p] * scalar_conj(read_at(e, &e->inverse, inverse_at(f, q) + c + p * T));
+            sum += row[p] * scalar_mirror(read_at(e, &e->inverse, inverse_at(f, q) + c + p * T),
+                                          is_hermitian(e));
         row[c] = sum;
     }
 }
@@ -328,7 +342,8 @@ static void substitute_row(emulator *e, const factor_front *f, int32_t q, int32_
         scalar sum = row[c];
         for (int32_t p = 0; p < c; p++)
             sum -= sign_of(e, f->first + first + p) * row[p] *
-                   scalar_conj(read_at(e, &e->panel, diagonal + c + (int64_t)p * f->ld));
+                   scalar_mirror(read_at(e, &e->panel, diagonal + c + (int64_t)p * f->ld),
+                                 is_hermitian(e));
         row[c] = sum / (sign_of(e, f->first + first + c) *
                         read_at(e, &e->panel, diagonal + (int64_t)c * (f->ld + 1)));
     }

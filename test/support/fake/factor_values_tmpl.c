@@ -172,6 +172,7 @@ int NAME(emulate_judgement)(const emulated_factorization *f, const real *diagona
                             cholesky_outcome *outcome)
 {
     const factor_program *g = f->program;
+    const int hermitian = !SCALAR_COMPLEX || g->hermitian;
     scalar *panel = f->panel, *d = panel + g->panel_scalars;
     double *sum = calloc((size_t)g->n + 1, sizeof *sum);
     const int has_memory = sum != NULL;
@@ -180,17 +181,19 @@ int NAME(emulate_judgement)(const emulated_factorization *f, const real *diagona
         for (int32_t j = 0; j < g->front[s].k; j++) {
             const factor_front *front = g->front + s;
             scalar *column = panel + front->panel + (int64_t)j * front->ld;
-            const real root = scalar_real(column[j]);
+            const scalar root = scalar_diagonal(column[j], hermitian);
             d[front->first + j] = (real)f->signs[front->first + j] * root * root;
             d[g->n + front->first + j] = 0;
             for (int32_t i = j + 1; i < front->m; i++) {
-                const double size = (double)scalar_abs(column[i]) * (double)root;
+                const double size = (double)scalar_abs(column[i]) * (double)scalar_abs(root);
                 sum[f->index[rows + i]] += size * size;
             }
         }
     for (int32_t k = 0; k < g->n - g->schur_size && has_memory; k++) {
         const double size = (double)scalar_abs(d[k]), magnitude = (double)diagonal[k] + sum[k];
-        if (!(size > 8 * (double)EPS * magnitude && magnitude < INFINITY))
+        const double least = 8 * (double)EPS * magnitude;
+        const int has_sign = hermitian || (double)f->signs[k] * (double)scalar_real(d[k]) >= -least;
+        if (!(size > least && magnitude < INFINITY && has_sign))
             outcome->failed = k < outcome->failed ? k : outcome->failed;
         else
             outcome->uncertain += size <= f->doubt_level * magnitude;
@@ -217,6 +220,6 @@ void NAME(emulate_complement)(const emulated_complement *c)
     }
     for (int64_t j = 0; j < size; j++)
         for (int64_t i = 0; i <= j; i++)
-            out[i + j * size] = i == j ? scalar_diagonal(out[i + i * size], 1)
-                                       : scalar_mirror(out[j + i * size], 1);
+            out[i + j * size] = i == j ? scalar_diagonal(out[i + i * size], g->hermitian)
+                                       : scalar_mirror(out[j + i * size], g->hermitian);
 }

@@ -230,6 +230,13 @@ inline int __ffs(int v)
 {
     return __builtin_ffs(v);
 }
+inline double __hiloint2double(int high, int low)
+{
+    const uint64_t bits = (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
 inline int __double2hiint(double v)
 {
     uint64_t bits;
