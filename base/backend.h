@@ -26,8 +26,8 @@ typedef struct backend_problem {
     int32_t schur_size; /* number of rows that are not eliminated, */
     const int32_t *schur_rows;    /* and their indices in A; they are consecutive in
                                      forest->perm, at the top of their tree */
-    const int8_t *expected_signs; /* n, in the caller's order: signs of the pivots of LDL^T
-                                     without pivoting; NULL: LDL^T with pivoting */
+    const int8_t *expected_signs; /* n, in the caller's order: signs of the pivots of LDL^T without
+                                     pivoting, zeros if none are; NULL: LDL^T with pivoting */
     const int32_t *matched_row;   /* n: row matched to each column of a, a perfect matching found
                                      with the values at analysis; */
     const double *matched_dual;   /* n: the rows' dual variables; both NULL without a matching */

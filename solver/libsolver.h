@@ -137,7 +137,8 @@ typedef struct libsolver_options {
      * a size of at least sqrt(eps), and counts as perturbed [Vanderbei 1995].  Complex symmetric A:
      * signs of the real parts of pivots, which are 1 where A's real part is positive definite; L is
      * small too where the imaginary part is semidefinite [Higham 1998].  A real part that is lost
-     * beside the imaginary one has no sign */
+     * beside the imaginary one has no sign.  NULL: none is expected, and only rounding errors are
+     * put right */
     const int8_t *expected_signs;
     /* LDL^T with pivoting: most columns that wait for a stable pivot in a parent front; its
      * children have equal parts of it.  Those past it get the best pivot there is, raised to

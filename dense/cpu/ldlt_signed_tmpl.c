@@ -8,20 +8,22 @@
 #include <string.h>
 
 /* The pivot that is used in place of d: with the sign given, of a complex symmetric matrix to the
- * real part, and clear of rounding errors. */
+ * real part, 0 for any, and clear of rounding errors. */
 static scalar signed_pivot(int hermitian, scalar d, int sign, real g, front_report *report)
 {
     const int is_real = !SCALAR_COMPLEX || hermitian;
     const real wanted = sign < 0 ? -scalar_real(d) : scalar_real(d),
                size = is_real ? wanted : scalar_abs(d);
     /* a real part that is lost beside the imaginary one has no sign */
-    const int has_sign = wanted >= 0 || (!is_real && is_noise(-wanted, g, g, LDLT_ZERO));
+    const int has_sign =
+        wanted >= 0 || sign == 0 || (!is_real && is_noise(-wanted, g, g, LDLT_ZERO));
     if (has_sign && size > 0 && !is_noise(size, g, g, LDLT_ZERO))
         return d;
     report->perturbed++;
-    const scalar kept = (real)sign * (real)fabs(wanted) + (is_real ? 0 : d - scalar_real(d));
+    const real to = sign < 0 ? -1 : 1;
+    const scalar kept = to * (real)fabs(wanted) + (is_real ? 0 : d - scalar_real(d));
     const real least = (real)sqrt(EPS) * g, nonzero = least > 0 ? least : 1; /* a row of zeros */
-    return scalar_abs(kept) > least ? kept : (scalar)((real)sign * nonzero);
+    return scalar_abs(kept) > least ? kept : (scalar)(to * nonzero);
 }
 
 /* L11 D11 L11^T of the nb x nb triangle b, leading dimension m. */

@@ -81,8 +81,7 @@ cudaError_t launch_item_tasks(const factor_arguments<T, K> &a, const item_places
                               int multiprocessors, void *stream)
 {
     constexpr int EACH = factor_shape<T>::BLOCKS_EACH, BYTES = block_memory<T, K>::BYTES;
-    const int64_t tickets = (int64_t)a.tasks * places.items,
-                  room = (int64_t)EACH * multiprocessors;
+    const int64_t tickets = (int64_t)a.tasks * places.items, room = (int64_t)EACH * multiprocessors;
     return launch_kernel(factor_items_kernel<T, K, EACH>,
                          {tickets < room ? tickets : room, CHOLESKY_THREADS, BYTES}, stream, a,
                          places);

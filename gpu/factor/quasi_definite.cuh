@@ -19,7 +19,8 @@ enum {
 template <typename T> struct quasi_arguments {
     value_arguments<T> values; /* diagonal: largest entries of the rows of the scaled matrix */
     sign_places signs;
-    bool is_symmetric; /* complex symmetric: pivots are complex, their real parts have the signs */
+    bool is_symmetric;       /* complex symmetric: pivots are complex, and ... */
+    bool has_signs;          /* ... their real parts are to have the signs */
     const int64_t *row_sums; /* n + 1: where the sums of each row of P A P^T begin */
     const int32_t *long_row; /* long_rows of those that are eliminated, ascending */
     int long_rows;
@@ -39,7 +40,7 @@ __device__ __forceinline__ void judge_row(const quasi_arguments<T> &a, int k, do
     const double size = size_of(pivot), real = (double)real_part(pivot),
                  magnitude = (double)a.values.diagonal[k] + sum, least = a.least * magnitude;
     /* a real part that is lost beside the imaginary one has no sign */
-    const bool has_sign = !a.is_symmetric || (negative ? -real : real) >= -least;
+    const bool has_sign = !a.is_symmetric || !a.has_signs || (negative ? -real : real) >= -least;
     if (!(size > least && magnitude < INFINITY && has_sign))
         atomicMin(&a.values.outcome->failed, k);
     else if (size <= a.doubt * magnitude)

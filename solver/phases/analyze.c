@@ -43,13 +43,16 @@ static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_op
     return LIBSOLVER_OK;
 }
 
-static libsolver_status check_signs(const libsolver_options *o, int64_t n, message *why)
+/* Complex symmetric matrices may be without. */
+static libsolver_status check_signs(const libsolver_analysis *s, message *why)
 {
+    const libsolver_options *o = &s->options;
+    const int64_t n = s->input.a.n;
     if (o->kind != LIBSOLVER_KIND_QUASI_DEFINITE)
         return LIBSOLVER_OK;
-    if (!o->expected_signs && n > 0)
+    if (!o->expected_signs && n > 0 && !is_complex_symmetric(s->type, s->symmetry))
         return FAIL(why, LIBSOLVER_INVALID, "a quasi-definite matrix without expected_signs");
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && o->expected_signs; i++)
         if (o->expected_signs[i] != 1 && o->expected_signs[i] != -1)
             return FAIL(why, LIBSOLVER_INVALID, "expected_signs[%lld] is %d, neither 1 nor -1",
                         (long long)i, o->expected_signs[i]);
@@ -244,7 +247,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, &s->input, why));
     s->input.threads = env->threads;
-    TRY(check_signs(&s->options, s->input.a.n, why));
+    TRY(check_signs(s, why));
     TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
     s->schur_size = s->options.schur_size;
     TRY(schur_join(&env->memory, &s->input, (int32_t)s->schur_size, s->schur_rows));
@@ -255,11 +258,19 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     if (environment_cancelled(env))
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
+    int8_t *no_signs = NULL; /* zeros: none is expected */
     int cholesky;
     TRY(predict_cholesky(s, a, &cholesky));
     TRY(read_magnitudes(s, a, &magnitude, why));
     s->has_seen_values = a->values != NULL;
-    const libsolver_status status = plan(s, cholesky, magnitude, why);
+    libsolver_status status = LIBSOLVER_OK;
+    if (s->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE && !s->options.expected_signs) {
+        s->options.expected_signs = no_signs = memory_zeroed(&env->memory, s->input.a.n, 1);
+        status = no_signs ? LIBSOLVER_OK : LIBSOLVER_OUT_OF_MEMORY;
+    }
+    if (status == LIBSOLVER_OK)
+        status = plan(s, cholesky, magnitude, why);
+    memory_free(&env->memory, no_signs);
     memory_free(&env->memory, magnitude);
     return status;
 }

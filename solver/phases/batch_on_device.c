@@ -247,7 +247,7 @@ static int64_t say(const libsolver_batch *t, int64_t number, message *why)
             FAIL(why, item->status, "entries are not symmetric, or the diagonal is not real");
         else
             FAIL(why, item->status,
-                 t->analysis->options.expected_signs
+                 t->analysis->options.kind == LIBSOLVER_KIND_QUASI_DEFINITE
                      ? "the pivot of row %lld is rounding error or has not the expected sign"
                      : "the pivot of row %lld is not positive",
                  (long long)item->failed_row);

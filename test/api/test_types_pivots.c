@@ -209,6 +209,37 @@ static void real_parts_lost_beside_imaginary_ones_have_no_sign(void **state)
             libsolver_factor_free(f);
         }
 }
+
+/* Without signs pivots may be anything but rounding errors: a diagonal of every direction that
+ * dominates, and a zero block that is eliminated first, [0 I; I H]. */
+static void without_signs_only_rounding_errors_are_put_right(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        random_stream r = random_seeded(seed);
+        const int64_t n = 2 * (1 + random_below(&r, 40));
+        const int is_tiny = seed % 2;
+        dense s = dense_random(&r, 0, n, 0.3, 1);
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t i = j; i < n; i++)
+                if (i == j)
+                    s.a[i][i] = (real)(2 * n) * scalar_of(cos((double)i), sin((double)i));
+        for (int64_t j = 0; j < n / 2 && is_tiny; j++)
+            for (int64_t i = j; i < n; i++)
+                s.a[i][j] = i == j + n / 2;
+        libsolver_options o = expecting(NULL);
+        o.ordering = is_tiny ? LIBSOLVER_ORDERING_NATURAL : LIBSOLVER_ORDERING_AUTO;
+        libsolver_factor *f = NULL;
+        libsolver_factor_info info;
+        const libsolver_status status = factorize(&s, &o, &f);
+        libsolver_info(f, &info);
+        assert_int_equal(status, is_tiny ? LIBSOLVER_PERTURBED : LIBSOLVER_OK);
+        assert_int_equal(info.kind, LIBSOLVER_KIND_QUASI_DEFINITE);
+        assert_int_equal(info.perturbed, is_tiny ? n / 2 : 0);
+        assert_true(solve(f, &s, &r, status) <= TOLERANCE);
+        libsolver_factor_free(f);
+    }
+}
 #endif
 
 static void wrong_options_are_refused(void **state)
@@ -408,6 +439,7 @@ int main(void)
         cmocka_unit_test(wrong_signs_are_turned_and_told_and_the_answer_is_right),
 #if SCALAR_COMPLEX
         cmocka_unit_test(real_parts_lost_beside_imaginary_ones_have_no_sign),
+        cmocka_unit_test(without_signs_only_rounding_errors_are_put_right),
 #endif
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(past_the_cap_pivots_are_perturbed_and_the_answer_is_right),

@@ -191,7 +191,7 @@ static void check_async(const bench *t)
 static void check_known(const bench *t)
 {
     libsolver_factor_info i, j;
-    libsolver_inertia_counts c, d;
+    libsolver_inertia_counts c = {0}, d = {0}; /* complex symmetric matrices have none */
     libsolver_determinant_info e, g;
     libsolver_info(t->f, &i);
     libsolver_info(t->other, &j);

@@ -187,8 +187,9 @@ void system_build_quasi_definite(cpu_system *s, random_stream *r, pattern a, int
     int8_t *signs = malloc((size_t)a.n + 1);
     real *sum = calloc((size_t)a.n + 1, sizeof(real));
     assert_true(signs && sum);
+    const int has_signs = hermitian || random_below(r, 2);
     for (int32_t j = 0; j < a.n; j++)
-        signs[j] = random_below(r, 3) ? 1 : -1;
+        signs[j] = !has_signs ? 0 : random_below(r, 3) ? 1 : -1;
     for (int32_t j = 0; j < a.n; j++)
         for (int64_t p = a.start[j] + 1; p < a.start[j + 1]; p++) {
             const int32_t i = a.row[p];
@@ -202,10 +203,13 @@ void system_build_quasi_definite(cpu_system *s, random_stream *r, pattern a, int
                 values[p] = scalar_real(values[p]);
         }
     for (int32_t j = 0; j < a.n; j++)
-        values[a.start[j]] = (real)signs[j] * ((real).5 + sum[j]);
+        values[a.start[j]] = (signs[j] < 0 ? -1 : 1) * ((real).5 + sum[j]);
     for (int32_t j = 0; j < a.n && !hermitian; j++) {
         const scalar v = random_entry(r);
-        values[a.start[j]] += (v - scalar_real(v)) * (random_below(r, 2) ? 1 : 20 * sum[j]);
+        if (has_signs)
+            values[a.start[j]] += (v - scalar_real(v)) * (random_below(r, 2) ? 1 : 20 * sum[j]);
+        else if (v != 0)
+            values[a.start[j]] *= v / scalar_abs(v);
     }
     for (int q = 0; q < 2 && is_doubtful && a.n > 0; q++)
         values[a.start[random_below(r, a.n)]] *= random_below(r, 2) ? -1 : 0;

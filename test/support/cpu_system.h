@@ -60,7 +60,8 @@ libsolver_status system_build_in_order(cpu_system *s, pattern a, scalar *values,
 /* One with random signs expected: rows of equal sign are dominated by the diagonal, of what is
  * between them some entries are large.  hermitian, of complex types, or complex symmetric: then
  * entries between rows of different signs are real, and those of the diagonal have imaginary parts
- * of any size.  is_doubtful: one diagonal entry or two have another sign or are zero. */
+ * of any size, or no signs are expected, and they have any direction.  is_doubtful: one diagonal
+ * entry or two have another sign or are zero. */
 void system_build_quasi_definite(cpu_system *s, random_stream *r, pattern a, int hermitian,
                                  int order, int is_doubtful);
 /* random_problem in the natural order, Hermitian or symmetric where that makes a difference;

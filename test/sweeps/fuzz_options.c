@@ -64,7 +64,7 @@ void draw_options(fuzz_session *s)
     o->delay_cap = caps[below(s, 6)];
     if (o->ordering == LIBSOLVER_ORDERING_USER)
         draw_permutation(s);
-    if (o->kind == LIBSOLVER_KIND_QUASI_DEFINITE)
+    if (o->kind == LIBSOLVER_KIND_QUASI_DEFINITE && !(complex_symmetric && chance(s, 50)))
         draw_signs(s);
     if (s->given.n > 0 && o->mixed == LIBSOLVER_OFF && chance(s, 10))
         draw_schur_rows(s);

@@ -113,7 +113,7 @@ static void add_entries(emulator *e, int64_t from, int64_t to, const target *t)
 /* The sign of the column of a row of P A P^T. */
 static real sign_of(const emulator *e, int32_t row)
 {
-    return e->f->signs ? (real)e->f->signs[row] : 1;
+    return e->f->signs && e->f->signs[row] < 0 ? -1 : 1;
 }
 
 /* The root with a real part that is not negative. */

@@ -182,7 +182,7 @@ int NAME(emulate_judgement)(const emulated_factorization *f, const real *diagona
             const factor_front *front = g->front + s;
             scalar *column = panel + front->panel + (int64_t)j * front->ld;
             const scalar root = scalar_diagonal(column[j], hermitian);
-            d[front->first + j] = (real)f->signs[front->first + j] * root * root;
+            d[front->first + j] = (f->signs[front->first + j] < 0 ? -1 : 1) * root * root;
             d[g->n + front->first + j] = 0;
             for (int32_t i = j + 1; i < front->m; i++) {
                 const double size = (double)scalar_abs(column[i]) * (double)scalar_abs(root);
