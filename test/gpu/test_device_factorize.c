@@ -313,7 +313,7 @@ static void signs_that_are_not_so(void **state)
         assert_int_equal(factorize(&t).failed < n, t.s.report.perturbed > 0);
         doubtful += t.s.report.perturbed > 0;
         for (int32_t j = 0; j < n; j++)
-            t.s.values[t.s.a.start[j]] = (real)t.s.signs[j] * (real)300;
+            t.s.values[t.s.a.start[j]] = t.s.signs[j] < 0 ? -300 : 300;
         put_values(&t);
         assert_int_equal(system_factorize(&t.s, INDEFINITE, 0), LIBSOLVER_OK);
         assert_int_equal(factorize(&t).failed, n);
