@@ -11,6 +11,8 @@
 #include "gpu_test.h"
 #include "libsolver_batch.h"
 #include "systems.h"
+#include <complex.h>
+#include <math.h>
 
 enum { COLUMNS = 2 };
 
@@ -195,6 +197,90 @@ static void device_arrays_are_as_host_arrays(void **state)
     free(eigenvalues);
 }
 
+/* Largest |b - A x| / (|A||x| + |b|) of a row, A by the values of the triangle that `a` has. */
+static double complex_error(const sparse *a, const double _Complex *values, int hermitian,
+                            const double _Complex *x, const double _Complex *b)
+{
+    double _Complex *left = calloc((size_t)a->n, sizeof *left);
+    double *size = doubles(a->n), worst = 0;
+    assert_non_null(left);
+    for (int64_t i = 0; i < a->n; i++) {
+        left[i] = b[i];
+        size[i] = cabs(b[i]);
+    }
+    for (int64_t j = 0; j < a->n; j++)
+        for (int64_t p = a->pointers[j]; p < a->pointers[j + 1]; p++) {
+            const int64_t i = a->indices[p];
+            const double _Complex v = values[p], mirror = hermitian ? conj(v) : v;
+            left[i] -= v * x[j];
+            size[i] += cabs(v) * cabs(x[j]);
+            left[j] -= i != j ? mirror * x[i] : 0;
+            size[j] += i != j ? cabs(v) * cabs(x[i]) : 0;
+        }
+    for (int64_t i = 0; i < a->n; i++)
+        worst = fmax(worst, cabs(left[i]) / size[i]);
+    free(left);
+    free(size);
+    return worst;
+}
+
+/* Trees that all blocks of the device share in solves, of Hermitian and complex symmetric items. */
+static void complex_items_with_many_fronts(void **state)
+{
+    (void)state;
+    enum { COUNT = 3 };
+    for (int hermitian = 0; hermitian < 2; hermitian++) {
+        sparse a = sparse_grid(60, 60, 4.5);
+        const int64_t n = a.n, entries = a.pointers[n];
+        random_stream r = random_seeded(3);
+        double _Complex *values = calloc((size_t)(entries * COUNT), sizeof *values),
+                        *b = calloc((size_t)(n * COUNT), sizeof *b),
+                        *x = calloc((size_t)(n * COUNT), sizeof *x);
+        double errors[COUNT];
+        libsolver_options o;
+        session s = {.n = n};
+        assert_true(values && b && x);
+        for (int64_t k = 0; k < entries * COUNT; k++) {
+            const int is_diagonal = a.values[k % entries] > 0;
+            values[k] = a.values[k % entries] * (is_diagonal ? 1.5 : 1) +
+                        (is_diagonal && hermitian ? 0 : (random_below(&r, 9) - 4) / 8. * I);
+        }
+        for (int64_t k = 0; k < n * COUNT; k++)
+            b[k] = random_below(&r, 100) - 50 + random_below(&r, 10) * I;
+        libsolver_options_default(&o);
+        o.backend = LIBSOLVER_BACKEND_GPU;
+        o.kind = hermitian ? LIBSOLVER_KIND_SPD : LIBSOLVER_KIND_QUASI_DEFINITE;
+        libsolver_matrix view = sparse_view(&a);
+        view.type = LIBSOLVER_Z;
+        view.values = values;
+        view.symmetry = hermitian ? LIBSOLVER_HERMITIAN : LIBSOLVER_SYMMETRIC;
+        assert_int_equal(libsolver_context_create(&o, &s.context), LIBSOLVER_OK);
+        assert_int_equal(libsolver_analyze(s.context, &view, &o, &s.analysis), LIBSOLVER_OK);
+        assert_int_equal(libsolver_batch_create(s.analysis, COUNT, &s.batch), LIBSOLVER_OK);
+        const libsolver_batch_values given = {.values = values, .stride = entries};
+        const libsolver_batch_vectors bs = {.values = b, .stride = n, .columns = 1, .ld = n},
+                                      xs = {.values = x, .stride = n, .columns = 1, .ld = n};
+        insist(&s, libsolver_batch_refactorize(s.batch, &given), LIBSOLVER_OK);
+        for (int is_refined = 0; is_refined < 2; is_refined++) {
+            insist(&s,
+                   is_refined ? libsolver_batch_refine(s.batch, NULL, &bs, &xs, errors)
+                              : libsolver_batch_solve(s.batch, &bs, &xs),
+                   LIBSOLVER_OK);
+            for (int i = 0; i < COUNT; i++) {
+                const double found =
+                    complex_error(&a, values + i * entries, hermitian, x + i * n, b + i * n);
+                if (!(found <= (is_refined ? 1.1e-14 : 1e-12)))
+                    fail_msg("item %d, hermitian %d: error %.1e", i, hermitian, found);
+            }
+        }
+        close_session(&s);
+        free(values);
+        free(b);
+        free(x);
+        sparse_free(&a);
+    }
+}
+
 /* A mask on the device, statuses there, and an item that fails. */
 static void masks_and_statuses_are_copied(void **state)
 {
@@ -227,6 +313,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_arrays_are_as_host_arrays),
+        cmocka_unit_test(complex_items_with_many_fronts),
         cmocka_unit_test(masks_and_statuses_are_copied),
     };
     if (!device_is_here(argc, argv, &small))
