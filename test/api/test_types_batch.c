@@ -256,6 +256,9 @@ static void check_all(const family *t, libsolver_kind kind, int threads, int by_
             const int64_t at = i * size + j * t->n;
             const double found = dense_backward_error(t->item[i], refined + at, t->b + at);
             assert_true(found <= 1.1 * errors[i * MOST_COLUMNS + j] + EPS);
+            if (kind == LIBSOLVER_KIND_SPD || kind == LIBSOLVER_KIND_QUASI_DEFINITE)
+                assert_true(dense_backward_error(t->item[i], x + at, t->b + at) <=
+                            100 * FACTOR_EPS);
             most = errors[i * MOST_COLUMNS + j] > most ? errors[i * MOST_COLUMNS + j] : most;
         }
         assert_true(items[i].backward_error == most);

@@ -66,6 +66,7 @@ static libsolver_options expecting(const int8_t *sign)
 {
     libsolver_options o;
     libsolver_options_default(&o);
+    o.backend = BACKEND;
     o.mixed = CHOICE;
     o.kind = LIBSOLVER_KIND_QUASI_DEFINITE;
     o.expected_signs = sign;
@@ -78,6 +79,13 @@ static int has_inertia(const dense *s, libsolver_factor *f, libsolver_inertia_co
     const int has = !SCALAR_COMPLEX || s->hermitian;
     assert_int_equal(libsolver_inertia(f, counts), has ? LIBSOLVER_OK : LIBSOLVER_INVALID);
     return has;
+}
+
+/* Factors whose pivots are as they were made are the device's, if there is one. */
+static void check_place(const libsolver_factor_info *info, int is_put_right)
+{
+    assert_int_equal(info->backend_factorize,
+                     is_put_right || CHOICE != LIBSOLVER_OFF ? LIBSOLVER_BACKEND_CPU : BACKEND);
 }
 
 static void quasi_definite_matrices_need_no_pivoting(void **state)
@@ -101,6 +109,7 @@ static void quasi_definite_matrices_need_no_pivoting(void **state)
             libsolver_info(f, &info);
             assert_int_equal(info.kind, LIBSOLVER_KIND_QUASI_DEFINITE);
             assert_int_equal(info.two_by_two + info.delayed + info.perturbed, 0);
+            check_place(&info, o.matching == LIBSOLVER_ON);
             assert_int_equal(libsolver_get_factor_d(f, d, e), LIBSOLVER_OK);
             assert_int_equal(libsolver_get_factor_l(f, &entries, NULL, NULL, NULL, order),
                              LIBSOLVER_OK);
@@ -207,6 +216,7 @@ static void real_parts_lost_beside_imaginary_ones_have_no_sign(void **state)
             libsolver_info(f, &info);
             assert_int_equal(status, is_turned ? LIBSOLVER_PERTURBED : LIBSOLVER_OK);
             assert_int_equal(info.perturbed > 0, is_turned);
+            check_place(&info, is_turned);
             assert_true(solve(f, &s, &r, status) <= TOLERANCE);
             libsolver_factor_free(f);
         }
@@ -238,6 +248,7 @@ static void without_signs_only_rounding_errors_are_put_right(void **state)
         assert_int_equal(status, is_tiny ? LIBSOLVER_PERTURBED : LIBSOLVER_OK);
         assert_int_equal(info.kind, LIBSOLVER_KIND_QUASI_DEFINITE);
         assert_int_equal(info.perturbed, is_tiny ? n / 2 : 0);
+        check_place(&info, is_tiny);
         assert_true(solve(f, &s, &r, status) <= TOLERANCE);
         libsolver_factor_free(f);
     }
