@@ -22,6 +22,7 @@ static libsolver_factor *factor_in_order(const dense *s, libsolver_kind kind,
     libsolver_factor *f = NULL;
     assert_non_null(t);
     libsolver_options_default(&o);
+    o.backend = BACKEND;
     o.mixed = CHOICE;
     o.kind = kind;
     o.scaling = scaling;
@@ -500,6 +501,7 @@ static void the_same_bits_for_any_threads(void **state)
         libsolver_factor *f = NULL;
         libsolver_factor_info before, after;
         libsolver_options_default(&o);
+        o.backend = BACKEND;
         o.mixed = CHOICE;
         o.threads = k == 0 ? 1 : 3 * k - 1;
         assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_OK);
@@ -510,7 +512,8 @@ static void the_same_bits_for_any_threads(void **state)
         assert_int_equal(libsolver_condition(f, NULL, &condition[k]), LIBSOLVER_OK);
         assert_int_equal(libsolver_forward_error(f, NULL, &bv, &xv, &forward[k]), LIBSOLVER_OK);
         libsolver_info(f, &after);
-        assert_int_equal(before.allocations, after.allocations);
+        if (BACKEND == LIBSOLVER_BACKEND_CPU) /* a factor of the device comes here first */
+            assert_int_equal(before.allocations, after.allocations);
         assert_memory_equal(&d[k], &d[0], sizeof d[0]);
         assert_true(condition[k] == condition[0] && forward[k] == forward[0]);
         libsolver_factor_free(f);

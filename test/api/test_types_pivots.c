@@ -419,6 +419,7 @@ static void the_same_bits_for_any_threads(void **state)
             libsolver_options o = expecting(sign);
             if (mode == 0) {
                 libsolver_options_default(&o);
+                o.backend = BACKEND;
                 o.mixed = CHOICE;
                 o.kind = LIBSOLVER_KIND_INDEFINITE;
                 o.matching = LIBSOLVER_OFF;
