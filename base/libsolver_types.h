@@ -203,9 +203,9 @@ typedef enum libsolver_backend {
     LIBSOLVER_BACKEND_AUTO = 0,
     LIBSOLVER_BACKEND_CPU = 1,
     /* Solves run on the device and are never moved silently: NOT_BUILT or CUDA if it cannot be had,
-     * with the reason in libsolver_context_message(NULL). Cholesky factors are made there.  What
-     * cannot be factorized there yet, L D L^T, is on the CPU, which libsolver_factor_info and the
-     * log tell.  Half solves, around a Schur complement too, are the CPU's. */
+     * with the reason in libsolver_context_message(NULL).  Factors by Cholesky and those without
+     * pivoting are made there, L D L^T with pivoting on the CPU, which libsolver_factor_info and
+     * the log tell.  Half solves, around a Schur complement too, are the CPU's. */
     LIBSOLVER_BACKEND_GPU = 2
 } libsolver_backend;
 
