@@ -30,12 +30,13 @@ struct definite {
     __device__ __forceinline__ no_signs signs_at(int) const { return {}; }
 };
 struct sign_places {
-    const uint32_t *sign_word;
-    double *sum;          /* of |L|^2, by rows: see quasi_arguments; where that of ... */
-    const uint32_t *slot; /* ... each row of each front, counted as in factor_front.rows, is */
-    int64_t pivot;        /* scalars before the diagonal of D in the panels, ... */
-    int n;                /* ... which has n, and so has what is beside it */
+    const uint32_t *sign_word; /* bits that are set: negative */
+    double *sum;               /* of |L|^2, by rows: see quasi_arguments; where that of ... */
+    const uint32_t *slot;      /* ... each row of each front, counted as in factor_front.rows, is */
+    int64_t pivot;             /* scalars before the diagonal of D in the panels, ... */
+    int n;                     /* ... which has n, and so has what is beside it */
 };
+/* HERMITIAN, or real; otherwise the matrix is complex symmetric, see signs.cuh. */
 template <bool HERMITIAN> struct quasi_definite : sign_places {
     static constexpr bool HAS_SIGNS = true;
     using signs = column_signs<HERMITIAN>;
@@ -53,6 +54,7 @@ template <bool HERMITIAN> struct quasi_definite : sign_places {
         d[n + row] = T{};
     }
 };
+/* What pivots of a kind of factor are. */
 template <typename T, typename K> using pivot_of = pivot_type<T, typename K::signs>;
 
 /* The arrays of a program and what it works on, all on the device.  Nothing here is read through

@@ -78,6 +78,7 @@ template <typename S, typename T> INLINE pivot_type<T, S> pivot_part(T v)
     else
         return v;
 }
+/* A pivot, of either type, as a scalar. */
 template <typename T> INLINE T from_pivot(real_of<T> v)
 {
     return from_real<T>(v);
