@@ -243,10 +243,10 @@ static void complex_items_with_many_fronts(void **state)
         for (int64_t k = 0; k < entries * COUNT; k++) {
             const int is_diagonal = a.values[k % entries] > 0;
             values[k] = a.values[k % entries] * (is_diagonal ? 1.5 : 1) +
-                        (is_diagonal && hermitian ? 0 : (random_below(&r, 9) - 4) / 8. * I);
+                        (is_diagonal && hermitian ? 0 : (double)(random_below(&r, 9) - 4) / 8 * I);
         }
         for (int64_t k = 0; k < n * COUNT; k++)
-            b[k] = random_below(&r, 100) - 50 + random_below(&r, 10) * I;
+            b[k] = (double)(random_below(&r, 100) - 50) + (double)random_below(&r, 10) * I;
         libsolver_options_default(&o);
         o.backend = LIBSOLVER_BACKEND_GPU;
         o.kind = hermitian ? LIBSOLVER_KIND_SPD : LIBSOLVER_KIND_QUASI_DEFINITE;
