@@ -447,6 +447,8 @@ static void the_same_bits_for_any_threads(void **state)
 
 int main(void)
 {
+    if (!backend_is_here())
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quasi_definite_matrices_need_no_pivoting),
         cmocka_unit_test(tiny_pivots_are_perturbed_and_refined_away),

@@ -226,6 +226,8 @@ static void of_definite_grids_by_columns_and_by_fronts(void **state)
 
 int main(void)
 {
+    if (!backend_is_here())
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_symmetric_indefinite_matrices),
         cmocka_unit_test(of_quasi_definite_matrices_with_changed_pivots_too),
