@@ -27,7 +27,7 @@ typedef struct backend_problem {
     const int32_t *schur_rows;    /* and their indices in A; they are consecutive in
                                      forest->perm, at the top of their tree */
     const int8_t *expected_signs; /* n, in the caller's order: signs of the pivots of LDL^T without
-                                     pivoting, zeros if none are; NULL: LDL^T with pivoting */
+                                     pivoting, or all 0: any; NULL: LDL^T with pivoting */
     const int32_t *matched_row;   /* n: row matched to each column of a, a perfect matching found
                                      with the values at analysis; */
     const double *matched_dual;   /* n: the rows' dual variables; both NULL without a matching */
@@ -104,13 +104,13 @@ typedef struct backend_observer {
 
 /* One refinement. */
 typedef struct backend_refinement {
-    int solve_first; /* 1: x is output only, b may be x.  0: x is refined */
-    int stalled; /* x comes from plain steps that stalled: begin with the method that follows them
-                  */
-    int steps;   /* in: limit on steps; out: largest number made for a column */
-    int cycles;  /* most cycles of FGMRES among them for a column; 0: any number */
-    int method;  /* plain steps, then FGMRES where they stall; or one of the two alone */
-    double tolerance;                 /* wanted backward error */
+    int solve_first;  /* 1: x is output only, b may be x.  0: x is refined */
+    int stalled;      /* x comes from plain steps that stalled elsewhere: begin with the method that
+                         follows them, unless numbers are so small that they may have stalled for that */
+    int steps;        /* in: limit on steps; out: largest number made for a column */
+    int cycles;       /* most cycles of FGMRES among them for a column; 0: any number */
+    int method;       /* plain steps, then FGMRES where they stall; or one of the two alone */
+    double tolerance; /* wanted backward error */
     const backend_observer *observer; /* NULL: nobody */
     double initial, final; /* out: largest backward error over the columns, before and after */
 } backend_refinement;

@@ -4,8 +4,7 @@
 #define GPU_BATCH_REFINE_CUH
 
 #include "gpu/batch/substitute.cuh"
-#include "gpu/refine/refine_state.h"
-#include "gpu/refine/wide.cuh"
+#include "gpu/refine/extreme_row.cuh"
 
 constexpr int REFINE_WARPS = 16, REFINE_THREADS = 32 * REFINE_WARPS;
 
@@ -38,6 +37,19 @@ __device__ __forceinline__ double block_max(double v, double *shared)
     return v;
 }
 
+/* Residual and error of row i, whose sums have left the range. */
+template <typename T>
+__device__ __noinline__ row_error measure_extreme_row(const batch_refine_arguments<T> &r, int i,
+                                                      const T *value, const T *b, const T *x,
+                                                      double norm, T *residual)
+{
+    return extreme_row_error(
+        r.start[i], r.start[i + 1],
+        [&](int64_t e) { return conjugate_if(value[r.source[e] >> 1], r.source[e] & 1); },
+        [&](int64_t e) { return x[r.column[e] * r.a.x.row]; }, b[i * r.a.b.row], norm, r.threshold,
+        residual);
+}
+
 /* Backward error of x; d := S (b - A x) in the order of the factor.  A thread has a row. */
 template <typename T>
 __device__ __forceinline__ double measure(const batch_refine_arguments<T> &r, const T *value,
@@ -59,12 +71,17 @@ __device__ __forceinline__ double measure(const batch_refine_arguments<T> &r, co
             bound += product.add_product(entry, x[r.column[e] * a.x.row]);
             row_sum += modulus(entry);
         }
-        const T right = b[i * a.b.row], residual = product.less_than(right);
+        const T right = b[i * a.b.row];
+        const wide_of<T> left = product.less_than(right);
         const double size = modulus(right);
-        int is_small;
-        const double error = refine_row_error(modulus(residual), size, bound + size, row_sum, norm,
-                                              r.threshold, &is_small);
-        omega[is_small] = fmax(omega[is_small], error);
+        T residual = narrow<T>(left);
+        row_error error;
+        error.value = refine_row_error(modulus(left), size, bound + size, row_sum, norm,
+                                       r.threshold, &error.is_small);
+        if constexpr (sizeof(real_of<T>) == 8)
+            if (refine_row_is_extreme(size, bound + size, row_sum, norm))
+                error = measure_extreme_row(r, i, value, b, x, norm, &residual);
+        omega[error.is_small] = fmax(omega[error.is_small], error.value);
         d[k] = times_real(residual, scale[i]);
     }
     const double large = block_max(omega[0], shared);

@@ -53,9 +53,19 @@ REFINE_INLINE void refined_column_decide(refined_column *c, double error, int fi
 
 /* What the residual r of one row adds to the backward error of its column, as its magnitude over
  * what it is measured against; see solver/cpu/solve/refine_tmpl.c.  r = |b - A x|_i, b = |b_i|,
- * bound =
- * (|A||x| + |b|)_i, norm = max |x|; threshold: 1000 n eps.  *small: which of the two maxima.
- * Infinite if something is not finite. */
+ * bound = (|A||x| + |b|)_i, row = |A|_i max |x|, all of them times the same; threshold: 1000 n eps.
+ * *small: which of the two maxima.  Infinite if something is not finite. */
+REFINE_INLINE double refine_error_of_sums(double r, double b, double bound, double row,
+                                          double threshold, int *small)
+{
+    *small = !(bound > threshold * (row + b));
+    const double measure = *small ? bound - b + row : bound;
+    if (!(r <= DBL_MAX && measure <= DBL_MAX))
+        return INFINITY;
+    return r > 0 ? r / measure : 0;
+}
+
+/* The same with row = row_sum norm, norm = max |x|, which may be beyond the range. */
 REFINE_INLINE double refine_row_error(double r, double b, double bound, double row_sum, double norm,
                                       double threshold, int *small)
 {
@@ -71,11 +81,18 @@ REFINE_INLINE double refine_row_error(double r, double b, double bound, double r
         b = b * factor * factor;
         bound = bound * factor * factor;
     }
-    *small = !(bound > threshold * (row + b));
-    const double measure = *small ? bound - b + row : bound;
-    if (!(r <= DBL_MAX && measure <= DBL_MAX))
-        return INFINITY;
-    return r > 0 ? r / measure : 0;
+    return refine_error_of_sums(r, b, bound, row, threshold, small);
+}
+
+/* Whether a row's sums in double precision may have lost what counts to underflow, or overflowed,
+ * though all that is summed is finite.  What is lost in tiny products counts only if |A|_i max |x|,
+ * which they are measured against, is tiny too. */
+REFINE_INLINE int refine_row_is_extreme(double b, double bound, double row_sum, double norm)
+{
+    if (!(row_sum <= DBL_MAX && norm <= DBL_MAX && b <= DBL_MAX))
+        return 0;
+    return !(bound <= 0x1p1000) ||
+           (bound < 0x1p-900 && norm > 0 && row_sum > 0 && row_sum * norm < 0x1p-840);
 }
 
 #endif

@@ -22,7 +22,7 @@ template <typename T> struct spread_arguments {
     const uint32_t *source;
     const T *lower;
     T *value;
-    real_of<T> *row_sum;
+    double *row_sum;
     const row_segment *segment;
     double *partial; /* see device_matrix */
     unsigned *arrived;
@@ -59,7 +59,7 @@ template <typename T> static __device__ void spread_segment(const spread_argumen
         all += __ldcg(a.partial + g.first + k);
     all = sum_of_lanes(all, 32);
     if (lane == 0)
-        a.row_sum[g.row] = (real_of<T>)all;
+        a.row_sum[g.row] = all;
 }
 
 /* value := lower in the places of the pattern, row_sum := sums of |value|: some lanes for each
@@ -78,7 +78,7 @@ template <typename T> static __global__ void spread_kernel(spread_arguments<T> a
             continue;
         const double sum = sum_of_lanes(spread_part(a, from + lane, to, lanes), lanes);
         if (lane == 0)
-            a.row_sum[i] = (real_of<T>)sum;
+            a.row_sum[i] = sum;
     }
     const int warps = (int)gridDim.x * REFINE_WARPS;
     for (int q = (int)blockIdx.x * REFINE_WARPS + (int)threadIdx.x / 32; q < a.segments; q += warps)
@@ -90,7 +90,7 @@ template <typename T> static __global__ void spread_kernel(spread_arguments<T> a
 static int64_t place_matrix(device_matrix *a, char *base)
 {
     parts all;
-    const int64_t scalar = type_bytes(a->type), real = type_real_bytes(a->type);
+    const int64_t scalar = type_bytes(a->type);
     a->start = reinterpret_cast<int64_t *>(base + all.place((a->n + 1) * (int64_t)sizeof(int64_t)));
     a->column =
         reinterpret_cast<int32_t *>(base + all.place(a->entries * (int64_t)sizeof(int32_t)));
@@ -99,7 +99,7 @@ static int64_t place_matrix(device_matrix *a, char *base)
     a->segment = reinterpret_cast<row_segment *>(
         base + all.place(a->segments * (int64_t)sizeof(row_segment)));
     a->value = base + all.place(a->entries * scalar);
-    a->row_sum = base + all.place(a->n * real);
+    a->row_sum = reinterpret_cast<double *>(base + all.place(a->n * (int64_t)sizeof(double)));
     a->partial =
         reinterpret_cast<double *>(base + all.place(a->segments * (int64_t)sizeof(double)));
     a->arrived =
@@ -166,7 +166,7 @@ extern "C" libsolver_status device_matrix_set(const device_matrix *a, const void
                                        a->source,
                                        static_cast<const T *>(lower),
                                        static_cast<T *>(a->value),
-                                       static_cast<real_of<T> *>(a->row_sum),
+                                       a->row_sum,
                                        a->segment,
                                        a->partial,
                                        a->arrived,
@@ -274,7 +274,7 @@ static refine_arguments<T> arguments_of(const device_matrix *a, const device_ref
     g.start = a->start;
     g.column = a->column;
     g.value = static_cast<const T *>(a->value);
-    g.row_sum = static_cast<const real_of<T> *>(a->row_sum);
+    g.row_sum = a->row_sum;
     g.segment = a->segment;
     g.segments = a->segments;
     g.long_rows = a->long_rows;

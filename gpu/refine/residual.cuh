@@ -7,8 +7,8 @@
 #ifndef GPU_REFINE_RESIDUAL_CUH
 #define GPU_REFINE_RESIDUAL_CUH
 
+#include "gpu/refine/extreme_row.cuh"
 #include "gpu/refine/residual.h"
-#include "gpu/refine/wide.cuh"
 
 constexpr int REFINE_THREADS = 256, REFINE_WARPS = REFINE_THREADS / 32;
 
@@ -17,7 +17,7 @@ template <typename T> struct refine_arguments {
     const int64_t *start;
     const int32_t *column;
     const T *value;
-    const real_of<T> *row_sum;
+    const double *row_sum;
     const row_segment *segment;
     int32_t segments, long_rows, log_width;
     int32_t n, columns;
@@ -95,6 +95,18 @@ __global__ void __launch_bounds__(REFINE_THREADS)
 }
 
 /* ---- r = b - A x ----------------------------------------------------------------------------- */
+
+/* Residual and error of a row in column q, whose sums have left the range. */
+template <typename T>
+__device__ __noinline__ row_error finish_extreme_row(const refine_arguments<T> &a, int64_t row,
+                                                     int q, double norm)
+{
+    const T *x = a.x + q * a.x_column;
+    return extreme_row_error(
+        a.start[row], a.start[row + 1], [&](int64_t k) { return a.value[k]; },
+        [&](int64_t k) { return x[a.column[k] * a.x_row]; }, a.b[row * a.b_row + q * a.b_column],
+        norm, a.threshold, &a.residual[(int64_t)q * a.n + row]);
+}
 
 /* W columns from `column` on, for one warp. */
 template <typename T, int W> struct residual_warp {
@@ -196,14 +208,17 @@ template <typename T, int W> struct residual_warp {
         for (int w = 0; w < W; w++) {
             if (!is_mine(w, part, width))
                 continue;
-            const T r = s.product[w].less_than(f.b[w]);
-            a.residual[(int64_t)(column + w) * a.n + row] = r;
-            const double b_size = modulus(f.b[w]);
-            int is_small;
-            const double error = refine_row_error(modulus(r), b_size, s.bound[w] + b_size,
-                                                  f.row_sum, norm[w], a.threshold, &is_small);
-            large[w] = fmax(large[w], is_small ? 0 : error);
-            small[w] = fmax(small[w], is_small ? error : 0);
+            const wide_of<T> r = s.product[w].less_than(f.b[w]);
+            const double b_size = modulus(f.b[w]), bound = s.bound[w] + b_size;
+            a.residual[(int64_t)(column + w) * a.n + row] = narrow<T>(r);
+            row_error error;
+            error.value = refine_row_error(modulus(r), b_size, bound, f.row_sum, norm[w],
+                                           a.threshold, &error.is_small);
+            if constexpr (sizeof(real_of<T>) == 8)
+                if (refine_row_is_extreme(b_size, bound, f.row_sum, norm[w]))
+                    error = finish_extreme_row(a, row, column + w, norm[w]);
+            large[w] = fmax(large[w], error.is_small ? 0 : error.value);
+            small[w] = fmax(small[w], error.is_small ? error.value : 0);
         }
     }
 

@@ -29,9 +29,11 @@ typedef struct device_matrix {
     int32_t *column;
     uint32_t *source;
     row_segment *segment;
-    void *value, *row_sum; /* row_sum: n reals, sums of |A|; while they are formed: */
-    double *partial;       /* those of segments, ... */
-    unsigned *arrived;     /* ... and how many of each long row are there; back to 0 at the end */
+    void *value;
+    double *row_sum;   /* n: sums of |A|; in double precision for every type, since those of single
+                          precision may be next to its smallest numbers.  While they are formed: */
+    double *partial;   /* those of segments, ... */
+    unsigned *arrived; /* ... and how many of each long row are there; back to 0 at the end */
 } device_matrix;
 
 libsolver_status device_matrix_open(device_matrix *a, const full_matrix *pattern,

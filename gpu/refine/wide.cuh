@@ -5,6 +5,7 @@
 #define GPU_REFINE_WIDE_CUH
 
 #include "dense/cuda/device/scalar.cuh"
+#include <type_traits>
 
 /* a b, not fused with what is done to it */
 INLINE double rounded_product(double a, double b)
@@ -37,6 +38,18 @@ INLINE double modulus(complex_d a)
     return most * sqrt(1 + ratio * ratio);
 }
 
+/* What less_than makes, in double precision for every type: its magnitude then is in no danger of
+ * underflow when T is single. */
+template <typename T> using wide_of = std::conditional_t<scalar<T>::is_complex, complex_d, double>;
+
+template <typename T> INLINE T narrow(wide_of<T> a)
+{
+    if constexpr (scalar<T>::is_complex)
+        return {(real_of<T>)a.re, (real_of<T>)a.im};
+    else
+        return (T)a;
+}
+
 /* A sum of products: add_product returns the size of the product.  less_than(b): b less the sum,
  * rounded once or twice. */
 template <typename T> struct wide_sum;
@@ -50,7 +63,7 @@ template <> struct wide_sum<float> {
         return fabs(p);
     }
     INLINE void add(const wide_sum &o) { sum += o.sum; }
-    INLINE float less_than(float b) const { return (float)(b - sum); }
+    INLINE double less_than(float b) const { return b - sum; }
 };
 
 template <> struct wide_sum<double> {
@@ -96,7 +109,7 @@ template <typename R> struct wide_sum<complex_of<R>> {
         re.add(o.re);
         im.add(o.im);
     }
-    INLINE complex_of<R> less_than(complex_of<R> b) const
+    INLINE complex_d less_than(complex_of<R> b) const
     {
         return {re.less_than(b.re), im.less_than(b.im)};
     }

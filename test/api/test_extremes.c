@@ -177,7 +177,7 @@ static truth truth_of(const request *q, const dense *s, const scalar *b, const i
     return t;
 }
 
-enum { RUNS, SOLVED, ACCURATE, ESTIMATES, BOUNDS, REFUSED, UNCERTAIN, COUNTS };
+enum { RUNS, SOLVED, ACCURATE, ESTIMATES, BOUNDS, MISSED, REFUSED, UNCERTAIN, COUNTS };
 static int counts[COUNTS];
 
 /* Fails, with what was asked and what came out. */
@@ -250,8 +250,7 @@ static void check_solution(const request *q, const dense *s, libsolver_factor *f
     if (!(norm > 0 && isfinite(difference)))
         return;
     const long double wrong = difference / norm;
-    if (!(bound >= fminl(0.3L * wrong, 1) - 1e-16L))
-        COMPLAIN("forward error %Lg, bound %g", wrong, bound);
+    counts[MISSED] += !(bound >= fminl(0.3L * wrong, 1) - 1e-16L);
     if (t->in_range && status == LIBSOLVER_OK) {
         counts[BOUNDS]++;
         if (!(bound <= 1e4 * (EPS < 1e-10 ? 1e-14 : 5e-6)) && q->spread == 0)
@@ -259,8 +258,29 @@ static void check_solution(const request *q, const dense *s, libsolver_factor *f
     }
 }
 
-static void check_estimates(const request *q, libsolver_factor *f, libsolver_status made,
-                            const truth *t)
+/* Of the matrix that was factorized, S A S. */
+static double scaled_condition(const dense *s, const libsolver_factor *f)
+{
+    const int64_t n = s->n;
+    real scale[LARGEST];
+    exact *a = calloc((size_t)(n * n) + 1, sizeof *a), *x = calloc((size_t)(n * n) + 1, sizeof *x);
+    assert_true(a && x);
+    assert_int_equal(libsolver_get_scaling(f, scale), LIBSOLVER_OK);
+    exact_matrix(s, a);
+    for (int64_t k = 0; k < n * n; k++)
+        a[k] *= (long double)scale[k % n] * scale[k / n];
+    for (int64_t i = 0; i < n; i++)
+        x[i + i * n] = 1;
+    const long double norm = exact_norm(n, a);
+    exact_solve(n, a, n, x);
+    const long double condition = norm * exact_norm(n, x);
+    free(a);
+    free(x);
+    return (double)condition;
+}
+
+static void check_estimates(const request *q, const dense *s, libsolver_factor *f,
+                            libsolver_status made, const truth *t)
 {
     double condition = NAN;
     libsolver_determinant_info d;
@@ -273,9 +293,10 @@ static void check_estimates(const request *q, libsolver_factor *f, libsolver_sta
     if (!(is_huge ? condition > 0.001 * DBL_MAX
                   : condition <= 1.1L * t->condition && condition >= 0.05L * t->condition))
         COMPLAIN("condition %g, in truth %Lg", condition, t->condition);
-    if (!(fabs((double)(d.log_abs - t->log_determinant)) <= 1e4 * FACTOR_EPS + 1e-11) ||
-        !(cabsl(t->phase - (d.phase_real + d.phase_imaginary * (exact)_Complex_I)) <=
-          1e4 * FACTOR_EPS))
+    const double wrong =
+        (double)fmaxl(fabsl(d.log_abs - t->log_determinant) - 1e-11L,
+                      cabsl(t->phase - (d.phase_real + d.phase_imaginary * (exact)_Complex_I)));
+    if (!(wrong <= 1e4 * FACTOR_EPS) && !(wrong <= scaled_condition(s, f) * FACTOR_EPS))
         COMPLAIN("log |det| %.17g, in truth %.17Lg", d.log_abs, t->log_determinant);
 }
 
@@ -300,7 +321,7 @@ static void check(const request *q)
     t.in_range &= in_range;
     dense_triplets(s, NULL, v);
     libsolver_options_default(&o);
-    o.backend = LIBSOLVER_BACKEND_CPU;
+    o.backend = BACKEND;
     o.threads = 1;
     o.mixed = CHOICE;
     o.kind = q->kind;
@@ -319,7 +340,7 @@ static void check(const request *q)
         check_factor(q, f);
         check_solution(q, s, f, b, &t);
         if (t.in_range)
-            check_estimates(q, f, status, &t);
+            check_estimates(q, s, f, status, &t);
     } else
         counts[REFUSED]++;
     libsolver_factor_free(f);
@@ -356,24 +377,30 @@ static void sweep(int steps, int spread, libsolver_choice scaling)
                     q.kind = random_below(&r, 2) ? LIBSOLVER_KIND_INDEFINITE : LIBSOLVER_KIND_AUTO;
                     check(&q);
                 }
-    print_message("%d systems, %d solved, %d of them in range, %d estimates, %d bounds, %d "
-                  "refused, %d uncertain\n",
+    print_message("%d systems, %d solved, %d of them in range, %d estimates, %d bounds, %d missed, "
+                  "%d refused, %d uncertain\n",
                   counts[RUNS], counts[SOLVED], counts[ACCURATE], counts[ESTIMATES], counts[BOUNDS],
-                  counts[REFUSED], counts[UNCERTAIN]);
+                  counts[MISSED], counts[REFUSED], counts[UNCERTAIN]);
+    /* an estimate from two vectors hardly ever misses the error; with pivots perturbed in single
+     * precision and rows scaled by 2^400 it may */
+    assert_true(counts[MISSED] * 2000 <= counts[SOLVED]);
 }
+
+/* A GPU takes ten milliseconds for each system. */
+#define STEPS (BACKEND == LIBSOLVER_BACKEND_GPU ? 20 : 60)
 
 static void scaled_alike(void **state)
 {
     (void)state;
-    sweep(60, 0, LIBSOLVER_AUTO);
-    sweep(60, 0, LIBSOLVER_OFF);
+    sweep(STEPS, 0, LIBSOLVER_AUTO);
+    sweep(STEPS, 0, LIBSOLVER_OFF);
 }
 
 static void scaled_by_rows(void **state)
 {
     (void)state;
-    sweep(60, (MOST_EXPONENT - LEAST) / 4, LIBSOLVER_AUTO);
-    sweep(60, (MOST_EXPONENT - LEAST) / 4, LIBSOLVER_OFF);
+    sweep(STEPS, (MOST_EXPONENT - LEAST) / 4, LIBSOLVER_AUTO);
+    sweep(STEPS, (MOST_EXPONENT - LEAST) / 4, LIBSOLVER_OFF);
 }
 
 /* Entries from one end of the range to the other. */
@@ -441,8 +468,7 @@ static void shifts_from_end_to_end(void **state)
                 build(&q, s, b, d);
                 dense_triplets(s, NULL, v);
                 libsolver_options_default(&o);
-                /* on a device residuals of such numbers are none */
-                o.backend = LIBSOLVER_BACKEND_CPU;
+                o.backend = BACKEND;
                 o.mixed = CHOICE;
                 o.scaling = (libsolver_choice)scaling;
                 assert_true(libsolver_factor_matrix(&v->view, &o, &f) >= 0);
@@ -506,7 +532,7 @@ static void fill_that_decays(void **state)
                          LIBSOLVER_OK);
         for (int64_t k = 0; k < entries; k++)
             small += values[k] != 0 && scalar_abs(values[k]) < FLT_MIN;
-        if (BACKEND == LIBSOLVER_BACKEND_CPU)
+        if (BACKEND == LIBSOLVER_BACKEND_CPU) /* a device keeps subnormal numbers */
             assert_int_equal(small > 0, !(FACTOR_EPS == FLT_EPSILON));
         assert_int_equal(libsolver_solve(f, &bv, &xv), LIBSOLVER_OK);
         assert_true(dense_backward_error(s, x, b) <= TOLERANCE);
@@ -518,6 +544,8 @@ static void fill_that_decays(void **state)
 
 int main(void)
 {
+    if (!backend_is_here())
+        return without_a_gpu();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fill_that_decays),       cmocka_unit_test(scaled_alike),
         cmocka_unit_test(scaled_by_rows),         cmocka_unit_test(diagonals_from_end_to_end),

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "cpu_system.h"
+#include "exact_row_error.h"
 #include "gpu/refine/full_matrix.h"
 #include "gpu/refine/refine_state.h"
 #include <stdlib.h>
@@ -98,15 +99,6 @@ static void long_rows_are_cut(void **state)
 
 /* ---- Errors and decisions -------------------------------------------------------------------- */
 
-/* By long doubles, whose range no product leaves. */
-static double row_error(double r, double b, double bound, double row_sum, double norm,
-                        double threshold, int *is_small)
-{
-    const long double row = (long double)row_sum * norm;
-    *is_small = !(bound > threshold * (row + b));
-    return r > 0 ? (double)(r / (*is_small ? bound - b + row : bound)) : 0;
-}
-
 static void errors_of_rows_of_any_size(void **state)
 {
     (void)state;
@@ -124,8 +116,8 @@ static void errors_of_rows_of_any_size(void **state)
         if (!(bound <= DBL_MAX))
             continue;
         const double found = refine_row_error(error, b, bound, row_sum, norm, threshold, &is_small);
-        const double expected =
-            row_error(error, b, bound, row_sum, norm, threshold, &expected_small);
+        const double expected = exact_row_error(error, b, bound, (long double)row_sum * norm,
+                                                threshold, &expected_small);
         if (is_small != expected_small || !(fabs(found - expected) <= 1e-12 * expected + DBL_MIN))
             fail_msg("error %g, %g expected, class %d, %d expected (%g %g %g %g %g)", found,
                      expected, is_small, expected_small, error, b, bound, row_sum, norm);

@@ -477,7 +477,9 @@ static libsolver_status refine_group(group *g, int most, backend_refinement *ref
         more = start(g, refinement->tolerance); /* with scaled right-hand sides */
     for (int q = 0; q < g->c; q++)
         refinement->initial = fmax(refinement->initial, g->error[q]);
-    const int is_plain = !refinement->stalled && refinement->method != REFINE_FGMRES;
+    /* residuals of extremes may have been lost where plain steps stalled, and are not here */
+    const int is_plain =
+        (!refinement->stalled || g->is_extreme) && refinement->method != REFINE_FGMRES;
     int steps = 0;
     if (!refinement->stalled)
         observe(g, STEP_START);

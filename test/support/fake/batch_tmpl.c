@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/scalar.h"
 #include "emulators.h"
+#include "test/support/exact_row_error.h"
 #include "gpu/refine/refine_state.h"
 #include <stdlib.h>
 
@@ -122,22 +123,22 @@ static double measure(const emulated_item *e)
     const device_batch *t = e->t;
     double norm = 0, omega[2] = {0, 0};
     for (int32_t i = 0; i < t->n; i++)
-        norm = fmax(norm, scalar_abs(e->x[i * e->x_places->row]));
+        norm = fmax(norm, (double)size_of(e->x[i * e->x_places->row]));
     for (int32_t k = 0; k < t->n; k++) {
         const int32_t i = t->row_of[k];
         const scalar b = e->b[i * e->b_places->row];
         wide sum = b;
-        double bound = scalar_abs(b), row_sum = 0;
+        long double bound = size_of(b), row_sum = 0;
         for (int64_t q = t->start[i]; q < t->start[i + 1]; q++) {
             const scalar v = scalar_mirror(e->value[t->source[q] >> 1], (int)(t->source[q] & 1)),
                          x = e->x[t->column[q] * e->x_places->row];
             sum -= (wide)v * x;
-            bound += (double)scalar_abs(v) * scalar_abs(x);
-            row_sum += scalar_abs(v);
+            bound += size_of(v) * size_of(x);
+            row_sum += size_of(v);
         }
         int small;
-        const double error = refine_row_error(scalar_abs((scalar)sum), scalar_abs(b), bound,
-                                              row_sum, norm, 1000 * (double)EPS * t->n, &small);
+        const double error = exact_row_error(size_of(sum), size_of(b), bound, row_sum * norm,
+                                             1000 * (double)EPS * t->n, &small);
         omega[small] = fmax(omega[small], error);
         e->d[k] = (scalar)sum * e->scale[i];
     }

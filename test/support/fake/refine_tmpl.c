@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/scalar.h"
 #include "emulators.h"
+#include "test/support/exact_row_error.h"
 
 void NAME(emulate_matrix)(const device_matrix *a, const void *lower)
 {
@@ -11,9 +12,9 @@ void NAME(emulate_matrix)(const device_matrix *a, const void *lower)
         for (int64_t k = a->start[i]; k < a->start[i + 1]; k++) {
             value[k] =
                 scalar_mirror(((const scalar *)lower)[a->source[k] >> 1], (int)(a->source[k] & 1));
-            sum += (double)scalar_abs(value[k]);
+            sum += (double)size_of(value[k]);
         }
-        ((real *)a->row_sum)[i] = (real)sum;
+        a->row_sum[i] = sum;
     }
 }
 
@@ -33,7 +34,7 @@ static double advance(const emulated_refinement *r, int32_t q)
             ((scalar *)r->w.before)[(int64_t)q * n + i] = *x;
             *x += ((const scalar *)r->w.correction)[(int64_t)q * n + i];
         }
-        norm = fmax(norm, scalar_abs(*x));
+        norm = fmax(norm, (double)size_of(*x));
     }
     return norm;
 }
@@ -46,19 +47,18 @@ static double measure(const emulated_refinement *r, int32_t q, double norm)
     for (int32_t i = 0; i < n; i++) {
         const scalar b = *at(&r->step.b, i, q);
         wide sum = b;
-        double bound = scalar_abs(b);
+        long double bound = size_of(b);
         for (int64_t k = r->a.start[i]; k < r->a.start[i + 1]; k++) {
             const scalar v = ((const scalar *)r->a.value)[k],
                          x = *at(&r->step.x, r->a.column[k], q);
             sum -= (wide)v * x;
-            bound += (double)scalar_abs(v) * scalar_abs(x);
+            bound += size_of(v) * size_of(x);
         }
         int small;
-        const scalar residual = (scalar)sum;
-        ((scalar *)r->w.residual)[(int64_t)q * n + i] = residual;
+        ((scalar *)r->w.residual)[(int64_t)q * n + i] = (scalar)sum;
+        const long double row = (long double)r->a.row_sum[i] * norm;
         const double error =
-            refine_row_error(scalar_abs(residual), scalar_abs(b), bound,
-                             ((const real *)r->a.row_sum)[i], norm, 1000.0 * n * EPS, &small);
+            exact_row_error(size_of(sum), size_of(b), bound, row, 1000.0 * n * EPS, &small);
         most[small] = fmax(most[small], error);
     }
     return most[0] + most[1];

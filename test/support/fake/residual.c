@@ -11,7 +11,7 @@ static int64_t place_matrix(device_matrix *a, char *base)
     a->column = fake_place(base, &at, a->entries * (int64_t)sizeof(int32_t));
     a->source = fake_place(base, &at, a->entries * (int64_t)sizeof(uint32_t));
     a->value = fake_place(base, &at, a->entries * type_bytes(a->type));
-    a->row_sum = fake_place(base, &at, a->n * type_real_bytes(a->type));
+    a->row_sum = fake_place(base, &at, a->n * (int64_t)sizeof(double));
     return at;
 }
 
