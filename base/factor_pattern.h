@@ -26,7 +26,7 @@ typedef struct factor_pattern {
     const int32_t *local; /* start[n]: place of its row in the front of its column */
     const int32_t *index; /* row_start[nodes]: rows of each front, as rows of P A P^T */
     const int8_t *signs;  /* n: L D L^T without pivoting, of each row of P A P^T the sign of its
-                             pivot, or zeros, where none is expected; NULL: Cholesky */
+                             pivot, or all 0: any; NULL: Cholesky */
     const int64_t *place; /* start[n]: which of these each entry of A is, in the order that A was
                              analysed in; -1 - it: its mirror image */
 } factor_pattern;

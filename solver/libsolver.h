@@ -134,11 +134,11 @@ typedef struct libsolver_options {
     libsolver_choice mixed;
     /* KIND_QUASI_DEFINITE: length n, +1 or -1: sign of the pivot of each row; copied.  D is
      * diagonal; a pivot that is rounding error or has the other sign is given the expected one and
-     * a size of at least sqrt(eps), and counts as perturbed [Vanderbei 1995].  Complex symmetric A:
-     * signs of the real parts of pivots, which are 1 where A's real part is positive definite; L is
-     * small too where the imaginary part is semidefinite [Higham 1998].  A real part that is lost
-     * beside the imaginary one has no sign.  NULL: none is expected, and only rounding errors are
-     * put right */
+     * a size of at least sqrt(eps), and counts as perturbed [Vanderbei 1995].  If A is complex
+     * symmetric, these are the signs of the pivots' real parts, all 1 if A's real part is positive
+     * definite (and L does not grow if the imaginary part is too [Higham 1998]); a real part that
+     * is rounding error beside the imaginary one may have either sign.  NULL, for complex symmetric
+     * A alone: any sign will do, and only pivots that are rounding error are replaced */
     const int8_t *expected_signs;
     /* LDL^T with pivoting: most columns that wait for a stable pivot in a parent front; its
      * children have equal parts of it.  Those past it get the best pivot there is, raised to

@@ -124,9 +124,9 @@ typedef struct front_candidates {
 void NAME(front_ldlt)(const front_candidates *front, real u, real zero, int most_delayed);
 /* The same without pivoting, for quasi-definite matrices [Vanderbei 1995]: pivot j is to have the
  * sign of sign(j), length k; one that has not, or is rounding error, becomes sign(j) max(|pivot|,
- * sqrt(eps) magnitude(j)) and is counted as perturbed.  A complex symmetric: its real part is to
- * have the sign, unless it is rounding error beside the imaginary one, or sign(j) is 0; what is
- * turned is the real part.  index is not read. */
+ * sqrt(eps) magnitude(j)) and is counted as perturbed.  If A is complex symmetric, the sign is that
+ * of the pivot's real part, which alone is turned; it is not looked at where sign(j) is 0 or the
+ * real part is rounding error beside the imaginary one.  index is not read. */
 void NAME(front_ldlt_signed)(const front_candidates *front, const int8_t *sign);
 static inline int64_t front_ldlt_work(int64_t m, int64_t k)
 {

@@ -7,14 +7,14 @@
 #include "dense/cpu/ldlt.h"
 #include <string.h>
 
-/* The pivot that is used in place of d: with the sign given, of a complex symmetric matrix to the
- * real part, 0 for any, and clear of rounding errors. */
+/* The pivot that is used in place of d: it has the sign given, unless that is 0, and is clear of
+ * rounding errors.  In a complex symmetric matrix the sign is that of the real part. */
 static scalar signed_pivot(int hermitian, scalar d, int sign, real g, front_report *report)
 {
     const int is_real = !SCALAR_COMPLEX || hermitian;
     const real wanted = sign < 0 ? -scalar_real(d) : scalar_real(d),
                size = is_real ? wanted : scalar_abs(d);
-    /* a real part that is lost beside the imaginary one has no sign */
+    /* a real part that is rounding error beside the imaginary one may have either sign */
     const int has_sign =
         wanted >= 0 || sign == 0 || (!is_real && is_noise(-wanted, g, g, LDLT_ZERO));
     if (has_sign && size > 0 && !is_noise(size, g, g, LDLT_ZERO))

@@ -29,6 +29,7 @@ struct definite {
     using signs = no_signs;
     __device__ __forceinline__ no_signs signs_at(int) const { return {}; }
 };
+/* The arrays that go with signs. */
 struct sign_places {
     const uint32_t *sign_word; /* bits that are set: negative */
     double *sum;               /* of |L|^2, by rows: see quasi_arguments; where that of ... */
@@ -36,7 +37,7 @@ struct sign_places {
     int64_t pivot;             /* scalars before the diagonal of D in the panels, ... */
     int n;                     /* ... which has n, and so has what is beside it */
 };
-/* HERMITIAN, or real; otherwise the matrix is complex symmetric, see signs.cuh. */
+/* HERMITIAN: of Hermitian and real matrices; otherwise of complex symmetric ones (signs.cuh). */
 template <bool HERMITIAN> struct quasi_definite : sign_places {
     static constexpr bool HAS_SIGNS = true;
     using signs = column_signs<HERMITIAN>;
@@ -54,7 +55,7 @@ template <bool HERMITIAN> struct quasi_definite : sign_places {
         d[n + row] = T{};
     }
 };
-/* What pivots of a kind of factor are. */
+/* The type of the pivots of a kind of factor. */
 template <typename T, typename K> using pivot_of = pivot_type<T, typename K::signs>;
 
 /* The arrays of a program and what it works on, all on the device.  Nothing here is read through

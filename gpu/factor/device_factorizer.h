@@ -34,8 +34,8 @@ typedef struct factorizer_arguments {
 /* Of what a factorization with signs has beside the program. */
 typedef struct factor_sign_counts {
     int has_signs;     /* 0: Cholesky, or of order 0 */
-    int is_symmetric;  /* L D L^T of a complex symmetric matrix, whose D is complex, and ... */
-    int are_expected;  /* ... whether signs of its real parts are */
+    int is_symmetric;  /* L D L^T of a complex symmetric matrix, whose D is complex; ... */
+    int expects_signs; /* ... the real parts of D are to have the signs */
     int64_t rows;      /* of all fronts of the pattern */
     int64_t long_rows; /* of P A P^T, that very many fronts have; ... */
     int64_t long_room; /* ... room for these */

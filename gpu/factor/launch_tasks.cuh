@@ -1,4 +1,5 @@
-/* gpu/factor/launch_tasks.cuh: host side: what task_launches.cuh declares, for a file of each type
+/* gpu/factor/launch_tasks.cuh: host side: the templates that task_launches.cuh declares, for the
+ * file of each scalar type to instantiate
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef GPU_FACTOR_LAUNCH_TASKS_CUH
 #define GPU_FACTOR_LAUNCH_TASKS_CUH
@@ -87,7 +88,7 @@ cudaError_t launch_item_tasks(const factor_arguments<T, K> &a, const item_places
                          places);
 }
 
-/* Of a type and a kind of factor. */
+/* Instantiates them for a scalar type and a kind of factor. */
 #define LAUNCHES_OF_TASKS(T, K) \
     template void launch_tasks(branches *, const factor_program *, const factor_arguments<T, K> &, \
                                bool); \

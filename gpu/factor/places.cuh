@@ -28,7 +28,7 @@ struct sign_tables {
             return;
         count.has_signs = 1;
         count.is_symmetric = !g->hermitian && type_is_complex(type);
-        count.are_expected = p->signs[0] != 0;
+        count.expects_signs = p->signs[0] != 0;
         count.rows = p->row_start[g->nodes];
         count.long_room = count.rows / LONG_ROW < g->n ? count.rows / LONG_ROW : g->n;
     }
@@ -106,7 +106,7 @@ template <typename T, typename V = T> struct factor_places {
         quasi.signs.pivot = g->panel_scalars;
         quasi.signs.n = g->n;
         quasi.is_symmetric = signs.count.is_symmetric != 0;
-        quasi.has_signs = signs.count.are_expected != 0;
+        quasi.expects_signs = signs.count.expects_signs != 0;
     }
     int64_t place_workspace(char *base, const factor_program *g, const factor_sign_counts &signs)
     {

@@ -20,7 +20,7 @@ template <typename T> struct quasi_arguments {
     value_arguments<T> values; /* diagonal: largest entries of the rows of the scaled matrix */
     sign_places signs;
     bool is_symmetric;       /* complex symmetric: pivots are complex, and ... */
-    bool has_signs;          /* ... their real parts are to have the signs */
+    bool expects_signs;      /* ... their real parts are to have the signs */
     const int64_t *row_sums; /* n + 1: where the sums of each row of P A P^T begin */
     const int32_t *long_row; /* long_rows of those that are eliminated, ascending */
     int long_rows;
@@ -39,8 +39,9 @@ __device__ __forceinline__ void judge_row(const quasi_arguments<T> &a, int k, do
     const bool negative = sign_table<true>{a.signs.sign_word, k}.at(0).negative & 1;
     const double size = size_of(pivot), real = (double)real_part(pivot),
                  magnitude = (double)a.values.diagonal[k] + sum, least = a.least * magnitude;
-    /* a real part that is lost beside the imaginary one has no sign */
-    const bool has_sign = !a.is_symmetric || !a.has_signs || (negative ? -real : real) >= -least;
+    /* a real part that is rounding error beside the imaginary one may have either sign */
+    const bool has_sign =
+        !a.is_symmetric || !a.expects_signs || (negative ? -real : real) >= -least;
     if (!(size > least && magnitude < INFINITY && has_sign))
         atomicMin(&a.values.outcome->failed, k);
     else if (size <= a.doubt * magnitude)

@@ -1,8 +1,8 @@
 /* gpu/factor/task_launches.cuh: host side: launches of the tasks of factorizations
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Their kernels are most of what there is to compile, so each type has them in a file of its own.
- */
+ * The kernels take long to compile, so each scalar type has them in a file of its own
+ * (launch_tasks_d.cu and so on), and other files see declarations alone. */
 #ifndef GPU_FACTOR_TASK_LAUNCHES_CUH
 #define GPU_FACTOR_TASK_LAUNCHES_CUH
 

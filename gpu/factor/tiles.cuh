@@ -292,15 +292,6 @@ __device__ __forceinline__ void finish_rows(const factor_arguments<T, K> &a,
     subtract_sum(out, f.ld, sum, p.rows, p.columns, true);
 }
 
-/* Of a diagonal entry of L, complex: within a factor of sqrt(2). */
-template <typename S, typename T> __device__ __forceinline__ real_of<T> size_of_root(T v)
-{
-    if constexpr (S::HERMITIAN)
-        return real_part(v);
-    else
-        return magnitude(v);
-}
-
 /* Diagonal block t, after row block t of panel t - 1, which nobody else does: Cholesky and inverse.
  */
 template <typename T, typename K>
@@ -353,7 +344,8 @@ __device__ __forceinline__ void factorize_pivots(const factor_arguments<T, K> &a
     if (has_rows) {
         T *inverse = a.inverse + (int64_t)(f.inverse + t) * TILE * TILE;
         grows = __syncthreads_or(look_at_inverse(
-            X, [&](int i, int) { return size_of_root<typename K::signs>(D[i * (LD + 1)]); },
+            X,
+            [&](int i, int) { return magnitude(pivot_part<typename K::signs>(D[i * (LD + 1)])); },
             [&](int i, int j, T x) { inverse[i + j * TILE] = x; }));
         if (threadIdx.x == 0)
             a.grows[f.inverse + t] = grows;

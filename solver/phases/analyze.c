@@ -43,7 +43,7 @@ static libsolver_status check_kind(const libsolver_matrix *a, const libsolver_op
     return LIBSOLVER_OK;
 }
 
-/* Complex symmetric matrices may be without. */
+/* Only complex symmetric matrices may do without. */
 static libsolver_status check_signs(const libsolver_analysis *s, message *why)
 {
     const libsolver_options *o = &s->options;
@@ -258,7 +258,7 @@ static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a
     if (environment_cancelled(env))
         return FAIL(why, LIBSOLVER_CANCELLED, "the analysis was cancelled");
     double *magnitude = NULL;
-    int8_t *no_signs = NULL; /* zeros: none is expected */
+    int8_t *no_signs = NULL; /* zeros: any sign will do */
     int cholesky;
     TRY(predict_cholesky(s, a, &cholesky));
     TRY(read_magnitudes(s, a, &magnitude, why));

@@ -208,7 +208,7 @@ void system_build_quasi_definite(cpu_system *s, random_stream *r, pattern a, int
         const scalar v = random_entry(r);
         if (has_signs)
             values[a.start[j]] += (v - scalar_real(v)) * (random_below(r, 2) ? 1 : 20 * sum[j]);
-        else if (v != 0) /* no power of two, whose last bit scale factors would hang on */
+        else if (v != 0) /* 1.3: the scale factor of a power of two depends on its last bit */
             values[a.start[j]] *= (real)1.3 * v / scalar_abs(v);
     }
     for (int q = 0; q < 2 && is_doubtful && a.n > 0; q++)

@@ -48,9 +48,9 @@ __device__ __forceinline__ even_scale scale_of_root(double a)
     const int e = (((__double2hiint(a) >> 20) & 0x7ff) - 1023) >> 1;
     return {__hiloint2double((1023 - 2 * e) << 20, 0), __hiloint2double((1023 - e) << 20, 0)};
 }
-/* Complex: 1 / sqrt(a), the root with a real part that is not negative.  Its larger part is
- * sqrt((|a| + |re|) / 2), the other im / 2 over that.  In double precision for both types, which
- * has room for |a|^2 of single; of double a is scaled. */
+/* 1 / sqrt(a) of a complex a, the root whose real part is not negative.  The larger part of the
+ * root is sqrt((|a| + |re a|) / 2), the other one is half of im a over that.  Both types compute in
+ * double precision, and a is scaled so that |a|^2 is in range. */
 template <typename R> __device__ __forceinline__ complex_of<R> reciprocal_root(complex_of<R> a)
 {
     const even_scale s = scale_of_root(fmax(fabs((double)a.re), fabs((double)a.im)));
@@ -63,23 +63,13 @@ template <typename R> __device__ __forceinline__ complex_of<R> reciprocal_root(c
                  scale = per_size * s.root;
     return {(R)(x * scale), (R)(-y * scale)};
 }
-/* 1 / a */
-template <typename R> __device__ __forceinline__ R reciprocal_of(R a)
+/* What judge_pivot looks at: a real pivot, or the modulus of a complex one. */
+template <typename P> __device__ __forceinline__ real_of<P> judged(P pivot)
 {
-    return divide(from_real<R>(1), a);
-}
-/* What is judged of a pivot: it, or its size if it is complex. */
-__device__ __forceinline__ double judged(double pivot)
-{
-    return pivot;
-}
-__device__ __forceinline__ float judged(float pivot)
-{
-    return pivot;
-}
-template <typename R> __device__ __forceinline__ R judged(complex_of<R> pivot)
-{
-    return hypot(pivot.re, pivot.im);
+    if constexpr (scalar<P>::is_complex)
+        return hypot(pivot.re, pivot.im);
+    else
+        return pivot;
 }
 template <typename R> __device__ __forceinline__ constexpr R least_normal()
 {

@@ -67,7 +67,7 @@ template <int N, typename T>
 __device__ __forceinline__ void invert_small(const T *D, int ld, T *X, int ldx)
 {
     const int c = threadIdx.x % N;
-    const T reciprocal = divide(from_real<T>(1), D[c * (ld + 1)]);
+    const T reciprocal = reciprocal_of(D[c * (ld + 1)]);
     T x[N];
 #pragma unroll
     for (int i = 0; i < N; i++)

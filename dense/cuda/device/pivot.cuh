@@ -11,7 +11,7 @@ template <typename T> struct pivot {
     T d, reciprocal;
     bool safe;
 
-    __device__ __forceinline__ explicit pivot(T d) : d(d), reciprocal(divide(from_real<T>(1), d))
+    __device__ __forceinline__ explicit pivot(T d) : d(d), reciprocal(reciprocal_of(d))
     {
         using R = real_of<T>;
         const R tiny = 4 * (sizeof(R) == 4 ? R(FLT_MIN) : R(DBL_MIN));
@@ -39,7 +39,7 @@ __device__ __forceinline__ float quick_reciprocal(float a)
 }
 template <typename R> __device__ __forceinline__ complex_of<R> quick_reciprocal(complex_of<R> a)
 {
-    return divide(from_real<complex_of<R>>(1), a);
+    return reciprocal_of(a);
 }
 
 /* call(true_type) when every lane's pivots are safe, call(false_type) otherwise; one full warp */

@@ -105,6 +105,12 @@ template <typename T> INLINE T divide(T a, T b)
     }
 }
 
+/* 1 / a */
+template <typename T> INLINE T reciprocal_of(T a)
+{
+    return divide(from_real<T>(1), a);
+}
+
 /* |re| + |im|: within a factor of sqrt(2) of the modulus */
 template <typename T> INLINE real_of<T> magnitude(T a)
 {

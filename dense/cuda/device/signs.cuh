@@ -7,8 +7,9 @@
  * speak of the inverse X of a block of L it is S inv(L): the rows below a block are L21 = A21 X^H.
  * A product from which an L S L^H is subtracted has the signs on its left operand.
  *
- * The type of the signs says whether A is Hermitian, or real.  A complex symmetric A has ^T where
- * these routines say ^H, and complex pivots, whose roots L has on its diagonal. */
+ * The type of the signs says whether A is Hermitian (or real) or complex symmetric.  In the second
+ * case read ^T wherever these routines say ^H; pivots, and the roots of them on the diagonal of L,
+ * are complex. */
 #ifndef DENSE_CUDA_DEVICE_SIGNS_CUH
 #define DENSE_CUDA_DEVICE_SIGNS_CUH
 
@@ -67,8 +68,8 @@ template <typename S, typename T> INLINE T mirrored(T v)
     return conjugate_if(v, S::HERMITIAN);
 }
 
-/* What pivots are: real but for complex symmetric matrices.  That of a diagonal entry, and a scalar
- * of it. */
+/* The type of pivots: real, or complex where the matrix is complex symmetric.  pivot_part: the
+ * pivot in a diagonal entry. */
 template <typename T, typename S>
 using pivot_type = std::conditional_t<S::HERMITIAN, real_of<T>, T>;
 template <typename S, typename T> INLINE pivot_type<T, S> pivot_part(T v)
@@ -78,23 +79,21 @@ template <typename S, typename T> INLINE pivot_type<T, S> pivot_part(T v)
     else
         return v;
 }
-/* A pivot, of either type, as a scalar. */
-template <typename T> INLINE T from_pivot(real_of<T> v)
+/* A pivot of either type as a scalar. */
+template <typename T, typename P> INLINE T from_pivot(P v)
 {
-    return from_real<T>(v);
+    if constexpr (std::is_same_v<T, P>)
+        return v;
+    else
+        return from_real<T>(v);
 }
-template <typename T> INLINE std::enable_if_t<scalar<T>::is_complex, T> from_pivot(T v)
+/* a times a pivot of either type, or times its reciprocal. */
+template <typename T, typename P> INLINE T times_pivot(T a, P r)
 {
-    return v;
-}
-/* a times a pivot, or one over it */
-template <typename T> INLINE T times_pivot(T a, real_of<T> r)
-{
-    return times_real(a, r);
-}
-template <typename T> INLINE std::enable_if_t<scalar<T>::is_complex, T> times_pivot(T a, T r)
-{
-    return multiply(a, r);
+    if constexpr (std::is_same_v<T, P>)
+        return multiply(a, r);
+    else
+        return times_real(a, r);
 }
 
 #endif
