@@ -52,9 +52,9 @@ struct row_error {
  * once.  By one thread; to be called from a function that is not inlined, so that
  * other rows do without its registers. */
 template <typename T, typename ENTRY, typename X>
-__device__ __forceinline__ row_error extreme_row_error(int64_t from, int64_t to, ENTRY entry_of, X x_of,
-                                                 T b, double norm, double threshold,
-                                                 T *residual)
+__device__ __forceinline__ row_error extreme_row_error(int64_t from, int64_t to, ENTRY entry_of,
+                                                       X x_of, T b, double norm, double threshold,
+                                                       T *residual)
 {
     int largest = exponent_of(b), row_largest = INT_MIN;
     for (int64_t k = from; k < to; k++) {
