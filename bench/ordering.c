@@ -155,7 +155,7 @@ static void bench(const char *specification, int seeds, int threads, means *mean
     graph g, compressed;
     int32_t *class_of = malloc(sizeof(int32_t) * ((size_t)a.n + 1));
     must(class_of && graph_build(&env.memory, 1, &a, &g) == LIBSOLVER_OK &&
-             graph_compress(&env.memory, &g, &compressed, class_of) == LIBSOLVER_OK,
+             graph_compress(&env.memory, 1, &g, &compressed, class_of) == LIBSOLVER_OK,
          "no memory");
     const graph *used = compressed.n < 0 ? &g : &compressed;
     const int32_t *classes = compressed.n < 0 ? NULL : class_of;

@@ -40,10 +40,26 @@ void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32
 void etree_postorder(int32_t n, const int32_t *parent, int32_t *number, int32_t *size,
                      int32_t *slot);
 
+/* cut.c: disjoint subtrees of a postordered forest, from the last one to the first, of which node
+ * end - 1 is the root and [begin, end) are all nodes; and the nodes above them, in none. */
+typedef struct tree_cut {
+    int32_t subtrees, above;
+    int32_t *begin, *end; /* subtrees */
+    int32_t *number;      /* n: of each node above, in [0, above) */
+} tree_cut;
+
+/* For so many threads; without subtrees where there is little to gain.  start: n + 1, the work of
+ * node j is start[j+1] - start[j]; NULL: 1 each.  O(n). */
+libsolver_status tree_cut_find(memory *m, int threads, int32_t n, const int32_t *parent,
+                               const int64_t *start, tree_cut *cut);
+void tree_cut_free(memory *m, tree_cut *cut);
+
 /* count(j) = nnz(L(:,j)), diagonal included, of the first row that vertex perm(j) stands for.  The
- * tree must be postordered.  first, leaf, ancestor, new: workspace, n each. */
-void column_counts(const graph *g, const int32_t *perm, const int32_t *rank, const int32_t *parent,
-                   int32_t *count, int32_t *first, int32_t *leaf, int32_t *ancestor, int32_t *new);
+ * tree must be postordered.  work: n each.  With the tasks of the team that calls it, if there is
+ * one. */
+libsolver_status column_counts(memory *m, int threads, const graph *g, const int32_t *perm,
+                               const int32_t *rank, const int32_t *parent, int32_t *count,
+                               int32_t *const work[4]);
 
 /* A front of m rows whose first k are its pivots. */
 typedef struct front_size {
@@ -78,14 +94,14 @@ int32_t tree_sort(int32_t head, int32_t *next, const double *key);
 
 /* Merges fronts into their parents where that pays.  merged(s): nonzero when s now lies in the
  * front of above(s), otherwise size(s) is that of the front which s and the fronts merged into it
- * have become. */
-libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost,
-                              front_size *size, unsigned char *merged);
+ * have become.  With the tasks of the team that calls it, as column_counts. */
+libsolver_status relax_fronts(memory *m, int threads, int32_t n, const int32_t *above,
+                              front_cost cost, front_size *size, unsigned char *merged);
 
 /* Fills the row lists of p, of which everything else is there, their lengths in row_start
  * included.  a: lower triangle in p's order.  leads(j): nonzero when column j begins a fundamental
  * supernode. */
-libsolver_status front_rows(memory *m, const pattern *a, const unsigned char *leads,
+libsolver_status front_rows(memory *m, int threads, const pattern *a, const unsigned char *leads,
                             const partition *p);
 
 #endif

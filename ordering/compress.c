@@ -3,12 +3,13 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/hash.h"
 #include "ordering/ordering.h"
-#include <string.h>
 
 /* A compressed graph is made when it has fewer than this fraction of the vertices.  An ordering's
  * time falls about in that proportion, and making and expanding the compressed graph costs a few
  * percent of it. */
 #define COMPRESSED_FRACTION 0.9
+/* Neighbours from which threads share the work: fewer take one a millisecond or two. */
+#define LEAST_FOR_THREADS (1 << 19)
 
 /* adj(u) + u == adj(v) + v for u, v of the same degree.  Both lists ascend; each is passed over
  * once without the other vertex, so that as many remain in one as in the other. */
@@ -30,45 +31,43 @@ static int indistinguishable(const graph *g, int32_t u, int32_t v)
     }
 }
 
-/* Length of find_classes' table: a power of two, 2 n or more. */
-static int64_t slots_for(int32_t n)
+/* Vertices in parts of about as many neighbours each, for threads; the first of part q. */
+static int32_t cut_at(const graph *g, int parts, int q)
 {
-    int64_t slots = 2;
-    while (slots < 2 * (int64_t)n)
-        slots *= 2;
-    return slots;
+    return (int32_t)((int64_t)g->n * q / parts);
 }
 
 /* first(v): smallest vertex with v's closed neighbourhood; returns the number of different ones.
- * slot: a table of these, all -1 before, by hashes of the neighbourhoods: sums of numbers that look
- * random, as those of the bare vertices agree too often in graphs with structure. */
-static int32_t find_classes(const graph *g, uint64_t *hash, uint64_t *scattered, int32_t *slot,
-                            int64_t slots, int32_t *first)
+ * Those that share it are neighbours.  They are told by hashes of the neighbourhoods first: sums of
+ * numbers that look random, as those of the bare vertices agree too often in graphs with structure.
+ */
+static int32_t find_classes(const graph *g, int parts, uint64_t *hash, int32_t *first)
 {
     int32_t classes = 0;
-    for (int32_t v = 0; v < g->n; v++)
-        scattered[v] = hash64_number((uint64_t)v);
-    for (int32_t v = 0; v < g->n; v++) {
-        uint64_t sum = scattered[v];
-        for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
-            sum += scattered[g->neighbor[p]];
-        hash[v] = sum;
-    }
-    for (int32_t v = 0; v < g->n; v++) {
-        const int64_t degree = g->start[v + 1] - g->start[v];
-        int64_t s = (int64_t)(hash[v] & (uint64_t)(slots - 1));
-        for (; slot[s] >= 0; s = (s + 1) & (slots - 1)) {
-            const int32_t u = slot[s];
-            if (hash[u] == hash[v] && g->start[u + 1] - g->start[u] == degree &&
-                indistinguishable(g, u, v))
-                break;
+#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+    for (int part = 0; part < parts; part++)
+        for (int32_t v = cut_at(g, parts, part); v < cut_at(g, parts, part + 1); v++) {
+            uint64_t sum = hash64_number((uint64_t)v);
+            for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
+                sum += hash64_number((uint64_t)g->neighbor[p]);
+            hash[v] = sum;
         }
-        if (slot[s] < 0) {
-            slot[s] = v;
-            classes++;
+#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1) \
+    reduction(+ : classes)
+    for (int part = 0; part < parts; part++)
+        for (int32_t v = cut_at(g, parts, part); v < cut_at(g, parts, part + 1); v++) {
+            const int64_t end = g->start[v + 1], degree = end - g->start[v];
+            first[v] = v;
+            for (int64_t p = g->start[v]; p < end && g->neighbor[p] < v; p++) {
+                const int32_t u = g->neighbor[p];
+                if (hash[u] == hash[v] && g->start[u + 1] - g->start[u] == degree &&
+                    indistinguishable(g, u, v)) {
+                    first[v] = u;
+                    break;
+                }
+            }
+            classes += first[v] == v;
         }
-        first[v] = slot[s];
-    }
     return classes;
 }
 
@@ -106,17 +105,16 @@ static libsolver_status graph_of_classes(memory *m, const graph *g, const int32_
 }
 
 /* O(n + nnz), but for hashes that agree by chance. */
-libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of)
+libsolver_status graph_compress(memory *m, int threads, const graph *g, graph *compressed,
+                                int32_t *class_of)
 {
     *compressed = (graph){.n = -1};
-    uint64_t *hash = memory_new(m, 2 * (int64_t)g->n, sizeof(uint64_t));
+    uint64_t *hash = memory_new(m, g->n, sizeof(uint64_t));
     int32_t *first = memory_new(m, g->n, sizeof(int32_t));
-    const int64_t slots = slots_for(g->n);
-    int32_t *slot = memory_new(m, slots, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (hash && first && slot) {
-        memset(slot, 0xff, sizeof(int32_t) * (size_t)slots);
-        const int32_t classes = find_classes(g, hash, hash + g->n, slot, slots, first);
+    if (hash && first) {
+        const int32_t classes =
+            find_classes(g, g->start[g->n] < LEAST_FOR_THREADS ? 1 : threads, hash, first);
         status = LIBSOLVER_OK;
         if (classes < COMPRESSED_FRACTION * g->n) {
             for (int32_t v = 0, c = 0; v < g->n; v++)
@@ -126,7 +124,6 @@ libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, in
     }
     memory_free(m, hash);
     memory_free(m, first);
-    memory_free(m, slot);
     return status;
 }
 

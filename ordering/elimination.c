@@ -24,8 +24,11 @@ static void sum_counts(const graph *g, elimination_tree *e)
         }
 }
 
+/* Vertices from which threads share the work: fewer take one a millisecond or two. */
+#define LEAST_FOR_THREADS 65536
+
 /* O(nnz alpha). */
-libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm,
+libsolver_status elimination_build(memory *m, int threads, const graph *g, const int32_t *perm,
                                    elimination_tree *e)
 {
     const int32_t n = g->n;
@@ -40,7 +43,7 @@ libsolver_status elimination_build(memory *m, const graph *g, const int32_t *per
         return LIBSOLVER_OUT_OF_MEMORY;
     }
     int32_t *rank = work, *parent = rank + n, *number = parent + n;
-    int32_t *work1 = number + n, *work2 = work1 + n, *work3 = work2 + n + 1, *work4 = number;
+    int32_t *work1 = number + n, *work2 = work1 + n, *work3 = work2 + n + 1;
     permutation_invert(n, perm, rank);
     etree_build(g, perm, rank, parent, work1, work2);
     etree_postorder(n, parent, number, work1, work2);
@@ -49,8 +52,13 @@ libsolver_status elimination_build(memory *m, const graph *g, const int32_t *per
         e->parent[number[j]] = parent[j] == -1 ? -1 : number[parent[j]];
     }
     permutation_invert(n, e->perm, rank);
-    column_counts(g, e->perm, rank, e->parent, e->count, work1, work2, work3, work4);
-    sum_counts(g, e);
+    const libsolver_status status =
+        column_counts(m, n < LEAST_FOR_THREADS ? 1 : threads, g, e->perm, rank, e->parent, e->count,
+                      (int32_t *[]){work1, work2, work3, number});
     memory_free(m, work);
-    return LIBSOLVER_OK;
+    if (status == LIBSOLVER_OK)
+        sum_counts(g, e);
+    else
+        elimination_free(m, e);
+    return status;
 }

@@ -10,7 +10,7 @@ libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, i
     graph g;
     elimination_tree e;
     TRY(graph_build(m, 1, a, &g));
-    const libsolver_status status = elimination_build(m, &g, perm, &e);
+    const libsolver_status status = elimination_build(m, 1, &g, perm, &e);
     if (status == LIBSOLVER_OK) {
         *factor_nnz = e.factor_nnz;
         *factor_flops = e.factor_flops;
@@ -109,7 +109,7 @@ libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, 
     elimination_tree e;
     *f = (forest){.n = -1};
     TRY(graph_build(m, 1, a, &g));
-    libsolver_status status = elimination_build(m, &g, perm, &e);
+    libsolver_status status = elimination_build(m, 1, &g, perm, &e);
     if (status == LIBSOLVER_OK) {
         status = forest_of_elimination(m, &g, &e, a->n, NULL, f);
         elimination_free(m, &e);

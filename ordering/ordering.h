@@ -36,7 +36,8 @@ void graph_free(memory *m, graph *g);
 /* Merges vertices with equal closed neighbourhoods (adj(v) + v), as the unknowns of a mesh node
  * have [Ashcraft 1995]. class_of: length g->n, out, the vertex of `compressed` that stands for
  * each.  When less than a tenth of the vertices would go, compressed gets n = -1 and no memory. */
-libsolver_status graph_compress(memory *m, const graph *g, graph *compressed, int32_t *class_of);
+libsolver_status graph_compress(memory *m, int threads, const graph *g, graph *compressed,
+                                int32_t *class_of);
 
 /* The graph in which the vertices v of each class_of[v] in [0, classes) are one, with weights.  O(n
  * + nnz). */
@@ -117,16 +118,18 @@ typedef struct elimination_tree {
     double factor_flops;
 } elimination_tree;
 
-/* perm: any permutation of g's vertices; e gets an equivalent one. */
-libsolver_status elimination_build(memory *m, const graph *g, const int32_t *perm,
+/* perm: any permutation of g's vertices; e gets an equivalent one.  threads, here and in
+ * elimination_seconds: of the team that calls, whose tasks then share the work. */
+libsolver_status elimination_build(memory *m, int threads, const graph *g, const int32_t *perm,
                                    elimination_tree *e);
 void elimination_free(memory *m, elimination_tree *e);
 /* seconds: sum of cost over the fronts that a partition by `merge` would have, and `column` for
  * each column on the longest path.  waiting: NULL if no row does; rows stop waiting only at
  * ancestors of where they began.  O(n + supernodes log(supernodes)). */
-libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e,
-                                     front_cost merge, front_seconds cost, double column,
-                                     const waiting_rows *waiting, double *seconds);
+libsolver_status elimination_seconds(memory *m, int threads, const graph *g,
+                                     const elimination_tree *e, front_cost merge,
+                                     front_seconds cost, double column, const waiting_rows *waiting,
+                                     double *seconds);
 
 /* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its
  * compressed graph, as from graph_compress, otherwise NULL.  Children come in Liu's order for the

@@ -21,7 +21,8 @@ static void fronts_free(memory *m, fronts *t)
     memory_free(m, t->size);
 }
 
-static libsolver_status fronts_find(memory *m, const forest *f, front_cost cost, fronts *t)
+static libsolver_status fronts_find(memory *m, int threads, const forest *f, front_cost cost,
+                                    fronts *t)
 {
     const int32_t n = f->supernodes;
     *t = (fronts){0, memory_new(m, n, sizeof(int32_t)), memory_new(m, n, sizeof(int32_t)),
@@ -32,7 +33,9 @@ static libsolver_status fronts_find(memory *m, const forest *f, front_cost cost,
         goto done;
     for (int32_t s = 0; s < n; s++)
         t->size[s] = (front_size){f->first[s + 1] - f->first[s], f->rows[s]};
-    status = relax_fronts(m, n, f->above, cost, t->size, merged);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+#pragma omp single
+    status = relax_fronts(m, threads, n, f->above, cost, t->size, merged);
     if (status != LIBSOLVER_OK)
         goto done;
     for (int32_t s = 0; s < n; s++)
@@ -91,7 +94,7 @@ libsolver_status partition_build(memory *m, int threads, const pattern *a, const
     fronts t;
     pattern own = {0};
     *p = (partition){.n = f->n};
-    TRY(fronts_find(m, f, cost, &t));
+    TRY(fronts_find(m, threads, f, cost, &t));
     int64_t rows = 0;
     for (int32_t s = 0; s < t.number; s++)
         rows += t.size[s].m;
@@ -115,7 +118,7 @@ libsolver_status partition_build(memory *m, int threads, const pattern *a, const
     number_columns(f, &t, p, leads);
     status = pattern_permute(m, threads, a, p->perm, permuted, place);
     if (status == LIBSOLVER_OK)
-        status = front_rows(m, permuted, leads, p);
+        status = front_rows(m, threads, permuted, leads, p);
     assert(status != LIBSOLVER_OK || partition_check(p) == NULL);
 done:
     memory_free(m, own.start);

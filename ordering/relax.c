@@ -8,6 +8,8 @@
  * front whose entries are mostly zeros. */
 #define ZEROS_FRACTION 0.25
 #define SMALL_BLOCK 4096
+/* Fronts from which threads share the work. */
+#define LEAST_FOR_THREADS 8192
 
 /* entries of the factor in a front: the trapezoid of its k columns */
 static int64_t stored(front_size s)
@@ -26,48 +28,77 @@ static int64_t new_zeros(front_size c, front_size p)
     return stored(merged_size(c, p)) - stored(c) - stored(p);
 }
 
+/* While fronts are merged. */
+typedef struct relaxation {
+    front_cost cost;
+    front_size *size;
+    unsigned char *merged;
+    int32_t *head, *next; /* children of each front */
+    int64_t *zeros;
+    double *seconds, *key;
+} relaxation;
+
 /* From the leaves up, each front takes in those of its children for which one front is predicted to
  * be no slower than two, the child that brings the fewest zeros first.  A child that was not merged
- * is not reconsidered: the front only grows, and with it the zeros a child would bring.  O(n log
- * n). */
-libsolver_status relax_fronts(memory *m, int32_t n, const int32_t *above, front_cost cost,
-                              front_size *size, unsigned char *merged)
+ * is not reconsidered: the front only grows, and with it the zeros a child would bring. */
+static void relax_front(const relaxation *r, int32_t p)
 {
-    int32_t *head = memory_new(m, (int64_t)n + 1, sizeof(int32_t));
-    int32_t *next = memory_new(m, n, sizeof(int32_t));
-    int64_t *zeros = memory_zeroed(m, n, sizeof(int64_t));
-    double *seconds = memory_new(m, n, sizeof(double));
-    double *key = memory_new(m, n, sizeof(double));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (!head || !next || !zeros || !seconds || !key)
-        goto done;
-    tree_children(n, above, head, next);
-    for (int32_t p = 0; p < n; p++) {
-        merged[p] = 0;
-        seconds[p] = cost(size[p].k, size[p].m);
-        for (int32_t c = head[p]; c != -1; c = next[c])
-            key[c] = -(double)new_zeros(size[c], size[p]);
-        for (int32_t c = tree_sort(head[p], next, key); c != -1; c = next[c]) {
-            const front_size both = merged_size(size[c], size[p]);
-            const int64_t filled = zeros[c] + zeros[p] + new_zeros(size[c], size[p]);
-            if (stored(both) > SMALL_BLOCK &&
-                (double)filled > ZEROS_FRACTION * (double)stored(both))
-                continue;
-            const double together = cost(both.k, both.m);
-            if (together > seconds[c] + seconds[p])
-                continue;
-            merged[c] = 1;
-            size[p] = both;
-            zeros[p] = filled;
-            seconds[p] = together;
-        }
+    front_size *const size = r->size;
+    r->merged[p] = 0;
+    r->zeros[p] = 0;
+    r->seconds[p] = r->cost(size[p].k, size[p].m);
+    for (int32_t c = r->head[p]; c != -1; c = r->next[c])
+        r->key[c] = -(double)new_zeros(size[c], size[p]);
+    for (int32_t c = tree_sort(r->head[p], r->next, r->key); c != -1; c = r->next[c]) {
+        const front_size both = merged_size(size[c], size[p]);
+        const int64_t filled = r->zeros[c] + r->zeros[p] + new_zeros(size[c], size[p]);
+        if (stored(both) > SMALL_BLOCK && (double)filled > ZEROS_FRACTION * (double)stored(both))
+            continue;
+        const double together = r->cost(both.k, both.m);
+        if (together > r->seconds[c] + r->seconds[p])
+            continue;
+        r->merged[c] = 1;
+        size[p] = both;
+        r->zeros[p] = filled;
+        r->seconds[p] = together;
     }
-    status = LIBSOLVER_OK;
-done:
-    memory_free(m, head);
-    memory_free(m, next);
-    memory_free(m, zeros);
-    memory_free(m, seconds);
-    memory_free(m, key);
+}
+
+/* O(n log n). */
+libsolver_status relax_fronts(memory *m, int threads, int32_t n, const int32_t *above,
+                              front_cost cost, front_size *size, unsigned char *merged)
+{
+    const relaxation r = {.cost = cost,
+                          .size = size,
+                          .merged = merged,
+                          .head = memory_new(m, (int64_t)n + 1, sizeof(int32_t)),
+                          .next = memory_new(m, n, sizeof(int32_t)),
+                          .zeros = memory_new(m, n, sizeof(int64_t)),
+                          .seconds = memory_new(m, n, sizeof(double)),
+                          .key = memory_new(m, n, sizeof(double))};
+    tree_cut cut = {0};
+    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+    if (r.head && r.next && r.zeros && r.seconds && r.key)
+        status = tree_cut_find(m, n < LEAST_FOR_THREADS ? 1 : threads, n, above, NULL, &cut);
+    if (status == LIBSOLVER_OK) {
+        tree_children(n, above, r.head, r.next);
+#pragma omp taskgroup
+        for (int32_t q = 0; q < cut.subtrees; q++) {
+#pragma omp task firstprivate(q)
+            for (int32_t p = cut.begin[q]; p < cut.end[q]; p++)
+                relax_front(&r, p);
+        }
+        for (int32_t p = 0, q = cut.subtrees - 1; p < n; p++)
+            if (q >= 0 && p == cut.begin[q])
+                p = cut.end[q--] - 1;
+            else
+                relax_front(&r, p);
+    }
+    tree_cut_free(m, &cut);
+    memory_free(m, r.head);
+    memory_free(m, r.next);
+    memory_free(m, r.zeros);
+    memory_free(m, r.seconds);
+    memory_free(m, r.key);
     return status;
 }

@@ -54,9 +54,10 @@ libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tr
     return LIBSOLVER_OK;
 }
 
-libsolver_status elimination_seconds(memory *m, const graph *g, const elimination_tree *e,
-                                     front_cost merge, front_seconds cost, double column,
-                                     const waiting_rows *waiting, double *seconds)
+libsolver_status elimination_seconds(memory *m, int threads, const graph *g,
+                                     const elimination_tree *e, front_cost merge,
+                                     front_seconds cost, double column, const waiting_rows *waiting,
+                                     double *seconds)
 {
     supernodes s;
     *seconds = 0;
@@ -65,7 +66,7 @@ libsolver_status elimination_seconds(memory *m, const graph *g, const eliminatio
     int64_t *waits = memory_zeroed(m, 3 * (int64_t)s.number, sizeof(int64_t)), longest = 0;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (merged && waits)
-        status = relax_fronts(m, s.number, s.above, merge, s.size, merged);
+        status = relax_fronts(m, threads, s.number, s.above, merge, s.size, merged);
     /* leave: how many of a front's waiting rows do not go on to its parent; chain: columns on the
      * longest path below */
     int64_t *leave = status == LIBSOLVER_OK ? waits + s.number : NULL,

@@ -70,7 +70,7 @@ static libsolver_status choice_begin(choice *c, const order_request *r, const gr
         return LIBSOLVER_OUT_OF_MEMORY;
     if (c->paired)
         return merge_pairs(c, r->a, r->magnitude, matched);
-    return graph_compress(c->m, g, &c->compressed, c->class_of);
+    return graph_compress(c->m, c->env->threads, g, &c->compressed, c->class_of);
 }
 
 static void choice_free(choice *c)

@@ -212,7 +212,7 @@ static void forests_of_compressed_graphs_are_those_of_the_rows(void **state)
         int32_t perm[160], rows[160], class_of[160];
         graph g, c;
         assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
-        assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
+        assert_int_equal(graph_compress(&m, 1, &g, &c, class_of), LIBSOLVER_OK);
         if (c.n >= 0) {
             elimination_tree e;
             forest f, whole;
@@ -220,7 +220,7 @@ static void forests_of_compressed_graphs_are_those_of_the_rows(void **state)
             random_permutation(&r, c.n, perm);
             assert_int_equal(order_expand(&m, a.n, class_of, c.n, perm, rows), LIBSOLVER_OK);
             assert_int_equal(forest_build(&m, &a, rows, &whole), LIBSOLVER_OK);
-            assert_int_equal(elimination_build(&m, &c, perm, &e), LIBSOLVER_OK);
+            assert_int_equal(elimination_build(&m, 1, &c, perm, &e), LIBSOLVER_OK);
             assert_int_equal(forest_of_elimination(&m, &c, &e, a.n, class_of, &f), LIBSOLVER_OK);
             assert_int_equal(f.n, whole.n);
             assert_int_equal(f.supernodes, whole.supernodes);

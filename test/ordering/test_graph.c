@@ -173,13 +173,13 @@ static void compression_merges_equal_closed_neighbourhoods(void **state)
         graph g, c;
         int32_t class_of[60];
         assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
-        assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
+        assert_int_equal(graph_compress(&m, 1, &g, &c, class_of), LIBSOLVER_OK);
         if (c.n >= 0) {
             compressed++;
             check_compression(&g, &c, class_of);
             graph twice;
             int32_t class_of_class[60];
-            assert_int_equal(graph_compress(&m, &c, &twice, class_of_class), LIBSOLVER_OK);
+            assert_int_equal(graph_compress(&m, 1, &c, &twice, class_of_class), LIBSOLVER_OK);
             assert_int_equal(twice.n, -1); /* classes are already distinct */
             graph_free(&m, &c);
         }
@@ -201,7 +201,7 @@ static void compression_adds_weights_of_a_weighted_graph(void **state)
     assert_non_null(g.weight);
     for (int32_t v = 0; v < 5; v++)
         g.weight[v] = v + 1;
-    assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
+    assert_int_equal(graph_compress(&m, 1, &g, &c, class_of), LIBSOLVER_OK);
     assert_int_equal(c.n, 1);
     assert_int_equal(c.weight[0], 15);
     check_compression(&g, &c, class_of);
@@ -220,7 +220,7 @@ static void compression_that_gains_little_is_left(void **state)
         int32_t class_of[70];
         assert_int_equal(graph_build(&m, 1, &problems[i], &g), LIBSOLVER_OK);
         const int64_t in_use = m.in_use;
-        assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
+        assert_int_equal(graph_compress(&m, 1, &g, &c, class_of), LIBSOLVER_OK);
         assert_int_equal(c.n, -1);
         assert_int_equal(m.in_use, in_use);
         graph_free(&m, &g);
@@ -253,7 +253,7 @@ static void each_failed_allocation_is_reported(void **state)
         memory_rationed(&m, &r, k);
         status = graph_build(&m, 1, &a, &g);
         if (status == LIBSOLVER_OK) {
-            status = graph_compress(&m, &g, &c, class_of);
+            status = graph_compress(&m, 1, &g, &c, class_of);
             if (status == LIBSOLVER_OK) {
                 int32_t classes_perm[48];
                 for (int32_t i = 0; i < c.n; i++)

@@ -42,7 +42,7 @@ static void long_path_is_analysed(void **state)
 
     graph g, compressed;
     assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
-    assert_int_equal(graph_compress(&m, &g, &compressed, perm), LIBSOLVER_OK);
+    assert_int_equal(graph_compress(&m, 1, &g, &compressed, perm), LIBSOLVER_OK);
     assert_int_equal(compressed.n, -1);
     assert_int_equal(order_amd(&m, &g, perm), LIBSOLVER_OK);
     graph_free(&m, &g);

@@ -135,7 +135,7 @@ static void metis_orders_compressed_graphs(void **state)
     graph g, c;
     int32_t class_of[2700], classes_perm[900], perm[2700];
     assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
-    assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
+    assert_int_equal(graph_compress(&m, 1, &g, &c, class_of), LIBSOLVER_OK);
     assert_int_equal(c.n, 900);
     assert_int_equal(order_metis(&m, &c, classes_perm), LIBSOLVER_OK);
     assert_int_equal(order_expand(&m, g.n, class_of, c.n, classes_perm, perm), LIBSOLVER_OK);
@@ -239,7 +239,7 @@ static void amd_honours_weights(void **state)
         int64_t nnz, whole_nnz;
         double flops;
         assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
-        assert_int_equal(graph_compress(&m, &g, &c, class_of), LIBSOLVER_OK);
+        assert_int_equal(graph_compress(&m, 1, &g, &c, class_of), LIBSOLVER_OK);
         assert_in_range(c.n, 1, small[i].n);
         assert_int_equal(order_amd(&m, &c, perm), LIBSOLVER_OK);
         assert_null(permutation_check(&m, c.n, perm));

@@ -434,7 +434,7 @@ static void unmatched_columns_wait_for_the_end_of_their_paths(void **state)
         for (int32_t i = 0; i < n; i++)
             natural[i] = i;
         assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
-        assert_int_equal(elimination_build(&m, &g, natural, &e), LIBSOLVER_OK);
+        assert_int_equal(elimination_build(&m, 1, &g, natural, &e), LIBSOLVER_OK);
         assert_int_equal(unmatched_find(&m, p.w, NULL, &e, &found), LIBSOLVER_OK);
         for (int32_t v = 0; v < n; v++)
             rank[e.perm[v]] = v;

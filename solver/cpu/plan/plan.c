@@ -62,14 +62,35 @@ int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns)
     return worth >= threads ? threads : worth < 2 ? 2 : (int)worth;
 }
 
+/* Of one front.  where: place of a row in it. */
+static void index_front(cpu_plan *plan, int32_t s, int32_t *where)
+{
+    const partition *part = &plan->part;
+    const int32_t *row = part->row + part->row_start[s];
+    const int32_t rows = (int32_t)plan_rows(plan, s);
+    for (int32_t t = 0; t < rows; t++)
+        where[row[t]] = t;
+    for (int64_t p = plan->a.start[part->first[s]]; p < plan->a.start[part->first[s + 1]]; p++)
+        plan->local[p] = where[plan->a.row[p]];
+    for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c])
+        for (int64_t p = part->row_start[c] + plan_pivots(plan, c); p < part->row_start[c + 1]; p++)
+            plan->position[p] = where[part->row[p]];
+}
+
+/* Fronts from which threads share their indexing, and most of them: each has an array of all
+ * rows. */
+#define LEAST_FOR_THREADS 8192
+#define MOST_THREADS 8
+
 /* local: places of A's entries in their fronts; position: places of a front's rows in its
  * parent's. */
 static libsolver_status index_fronts(memory *m, cpu_plan *plan)
 {
     const partition *part = &plan->part;
     const int32_t supernodes = part->supernodes;
-    /* place of a row in the front at hand */
-    int32_t *where = memory_new(m, part->n, sizeof(int32_t));
+    const int most = plan->env->threads < MOST_THREADS ? plan->env->threads : MOST_THREADS,
+              threads = supernodes < LEAST_FOR_THREADS ? 1 : most;
+    int32_t *where = memory_new(m, (int64_t)threads * part->n, sizeof(int32_t));
     if (!where)
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t s = supernodes - 1; s >= 0; s--) {
@@ -81,19 +102,14 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
             plan->children[above]++;
         }
     }
-    for (int32_t s = 0; s < supernodes; s++) {
-        const int32_t *row = part->row + part->row_start[s];
-        const int32_t rows = (int32_t)plan_rows(plan, s);
-        for (int32_t t = 0; t < rows; t++)
-            where[row[t]] = t;
-        for (int64_t p = plan->a.start[part->first[s]]; p < plan->a.start[part->first[s + 1]]; p++)
-            plan->local[p] = where[plan->a.row[p]];
-        for (int32_t c = plan->child[s]; c >= 0; c = plan->sibling[c])
-            for (int64_t p = part->row_start[c] + plan_pivots(plan, c); p < part->row_start[c + 1];
-                 p++)
-                plan->position[p] = where[part->row[p]];
-        plan->largest_front = rows > plan->largest_front ? rows : plan->largest_front;
-    }
+    for (int32_t s = 0; s < supernodes; s++)
+        plan->largest_front = plan_rows(plan, s) > plan->largest_front ? (int32_t)plan_rows(plan, s)
+                                                                       : plan->largest_front;
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static, 1)
+    for (int t = 0; t < threads; t++)
+        for (int32_t s = (int32_t)((int64_t)supernodes * t / threads);
+             s < (int32_t)((int64_t)supernodes * (t + 1) / threads); s++)
+            index_front(plan, s, where + (int64_t)t * part->n);
     memory_free(m, where);
     return LIBSOLVER_OK;
 }
