@@ -52,8 +52,8 @@ static int check_cut(int32_t n, const int32_t *parent, int threads)
         before = cut.begin[q];
         for (int32_t j = 0; j < n; j++) {
             const int is_in = j >= cut.begin[q] && j + 1 < cut.end[q];
-            const int reaches =
-                parent[j] >= cut.begin[q] && parent[j] < cut.end[q]; /* children are inside */
+            const int reaches = parent[j] >= cut.begin[q] && parent[j] < cut.end[q]; /* children are
+                                                                                        inside */
             assert_int_equal(is_in, reaches);
         }
     }
@@ -116,7 +116,8 @@ static void counts_by_subtrees_are_those_of_the_whole(void **state)
         else
             random_permutation(&r, used->n, perm);
         check_counts(used, perm);
-        for (int32_t k = 0; k < b.n && seed % 4 == 2; k++) /* of rows that have neighbours in common */
+        for (int32_t k = 0; k < b.n && seed % 4 == 2; k++) /* of rows that have neighbours in common
+                                                            */
             perm[2 * (b.n - 1 - k)] = 2 * perm[b.n - 1 - k];
         for (int32_t k = 0; k < b.n && seed % 4 == 2; k++)
             perm[2 * k + 1] = perm[2 * k] + 1;
@@ -250,7 +251,8 @@ static void classes_are_those_of_one_thread(void **state)
 {
     (void)state;
     pattern b = problem_grid(200, 200, 1), a = problem_blown_up(&b, 3);
-    int32_t *one = malloc(sizeof(int32_t) * (size_t)a.n), *more = malloc(sizeof(int32_t) * (size_t)a.n);
+    int32_t *one = malloc(sizeof(int32_t) * (size_t)a.n),
+            *more = malloc(sizeof(int32_t) * (size_t)a.n);
     graph g, c, d;
     assert_true(one && more);
     assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
