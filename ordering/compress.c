@@ -31,7 +31,7 @@ static int indistinguishable(const graph *g, int32_t u, int32_t v)
     }
 }
 
-/* Vertices in parts of about as many neighbours each, for threads; the first of part q. */
+/* The first vertex of part q, for threads: parts have the same number of vertices. */
 static int32_t cut_at(const graph *g, int parts, int q)
 {
     return (int32_t)((int64_t)g->n * q / parts);

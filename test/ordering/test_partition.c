@@ -10,13 +10,6 @@
 
 static memory m;
 
-/* Superadditive in k whatever the zeros: no merge ever pays. */
-static double never_pays(int64_t k, int64_t rows)
-{
-    (void)rows;
-    return (double)k * (double)k;
-}
-
 /* A price for each front, none for its size: every merge pays. */
 static double always_pays(int64_t k, int64_t rows)
 {

@@ -52,9 +52,8 @@ static int check_cut(int32_t n, const int32_t *parent, int threads)
         before = cut.begin[q];
         for (int32_t j = 0; j < n; j++) {
             const int is_in = j >= cut.begin[q] && j + 1 < cut.end[q];
-            const int reaches = parent[j] >= cut.begin[q] && parent[j] < cut.end[q]; /* children are
-                                                                                        inside */
-            assert_int_equal(is_in, reaches);
+            const int has_parent_in = parent[j] >= cut.begin[q] && parent[j] < cut.end[q];
+            assert_int_equal(is_in, has_parent_in);
         }
     }
     if (cut.subtrees > 0)
@@ -116,8 +115,8 @@ static void counts_by_subtrees_are_those_of_the_whole(void **state)
         else
             random_permutation(&r, used->n, perm);
         check_counts(used, perm);
-        for (int32_t k = 0; k < b.n && seed % 4 == 2; k++) /* of rows that have neighbours in common
-                                                            */
+        /* once more with both copies of each vertex, which have neighbours in common */
+        for (int32_t k = 0; k < b.n && seed % 4 == 2; k++)
             perm[2 * (b.n - 1 - k)] = 2 * perm[b.n - 1 - k];
         for (int32_t k = 0; k < b.n && seed % 4 == 2; k++)
             perm[2 * k + 1] = perm[2 * k] + 1;
@@ -133,13 +132,6 @@ static void counts_by_subtrees_are_those_of_the_whole(void **state)
     }
     assert_true(counted > 300);
     assert_int_equal(m.in_use, 0);
-}
-
-/* Superadditive in k whatever the zeros: no merge ever pays. */
-static double never_pays(int64_t k, int64_t rows)
-{
-    (void)rows;
-    return (double)k * (double)k;
 }
 
 /* What ends for want of memory leaves nothing behind, wherever that is. */

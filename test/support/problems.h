@@ -43,6 +43,9 @@ typedef void order_check(const pattern *a, const int32_t *perm);
 void for_random_orders(uint64_t seeds, order_check *check);
 void for_known_orders(order_check *check);
 
+/* Superadditive in k whatever the zeros: no merge ever pays. */
+double never_pays(int64_t k, int64_t rows);
+
 /* About what a front costs a processor: a call, its entries, its operations. */
 double plausible_cost(int64_t k, int64_t rows);
 
