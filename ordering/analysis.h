@@ -31,9 +31,11 @@ void pattern_offsets(int32_t n, int parts, int ahead, int64_t *next, int64_t *st
 void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank);
 
 /* parent(j) = min { i > j : L(i,j) != 0 } for LL^T = A(perm,perm), -1 at a root.  ancestor,
- * below: workspace, n each. */
-void etree_build(const graph *g, const int32_t *perm, const int32_t *rank, int32_t *parent,
-                 int32_t *ancestor, int32_t *below);
+ * below: workspace, n each.  With the tasks of the team that calls it, if there is one, as the
+ * others that are told of threads. */
+libsolver_status etree_build(memory *m, int threads, const graph *g, const int32_t *perm,
+                             const int32_t *rank, int32_t *parent, int32_t *ancestor,
+                             int32_t *below);
 
 /* number(j): place of j in the postorder that visits children in ascending order.  size, slot:
  * workspace, n and n + 1. */
@@ -60,21 +62,6 @@ void tree_cut_free(memory *m, tree_cut *cut);
 libsolver_status column_counts(memory *m, int threads, const graph *g, const int32_t *perm,
                                const int32_t *rank, const int32_t *parent, int32_t *count,
                                int32_t *const work[4]);
-
-/* A front of m rows whose first k are its pivots. */
-typedef struct front_size {
-    int32_t k, m;
-} front_size;
-
-/* The fundamental supernodes in the plain postorder.  Each holds whole vertices of the graph: the
- * rows that one stands for have the same structure and no other children. */
-typedef struct supernodes {
-    int32_t number;
-    int32_t *of;      /* vertices: supernode of the one eliminated j-th */
-    int32_t *first;   /* number: its first column */
-    int32_t *above;   /* number: its parent */
-    front_size *size; /* number */
-} supernodes;
 
 libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e,
                                  supernodes *s);

@@ -7,6 +7,7 @@ void elimination_free(memory *m, elimination_tree *e)
     memory_free(m, e->perm);
     memory_free(m, e->parent);
     memory_free(m, e->count);
+    supernodes_free(m, &e->s);
     *e = (elimination_tree){0};
 }
 
@@ -45,20 +46,25 @@ libsolver_status elimination_build(memory *m, int threads, const graph *g, const
     int32_t *rank = work, *parent = rank + n, *number = parent + n;
     int32_t *work1 = number + n, *work2 = work1 + n, *work3 = work2 + n + 1;
     permutation_invert(n, perm, rank);
-    etree_build(g, perm, rank, parent, work1, work2);
+    const int team = n < LEAST_FOR_THREADS ? 1 : threads;
+    libsolver_status status = etree_build(m, team, g, perm, rank, parent, work1, work2);
+    if (status != LIBSOLVER_OK)
+        goto done;
     etree_postorder(n, parent, number, work1, work2);
     for (int32_t j = 0; j < n; j++) {
         e->perm[number[j]] = perm[j];
         e->parent[number[j]] = parent[j] == -1 ? -1 : number[parent[j]];
     }
     permutation_invert(n, e->perm, rank);
-    const libsolver_status status =
-        column_counts(m, n < LEAST_FOR_THREADS ? 1 : threads, g, e->perm, rank, e->parent, e->count,
-                      (int32_t *[]){work1, work2, work3, number});
-    memory_free(m, work);
-    if (status == LIBSOLVER_OK)
+    status = column_counts(m, team, g, e->perm, rank, e->parent, e->count,
+                           (int32_t *[]){work1, work2, work3, number});
+    if (status == LIBSOLVER_OK) {
         sum_counts(g, e);
-    else
+        status = supernodes_find(m, g, e, &e->s);
+    }
+done:
+    memory_free(m, work);
+    if (status != LIBSOLVER_OK)
         elimination_free(m, e);
     return status;
 }

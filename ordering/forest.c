@@ -61,17 +61,15 @@ static int32_t longest_path(int32_t n, const int32_t *above, const int32_t *firs
     return longest;
 }
 
-libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e,
-                                       int32_t n, const int32_t *class_of, forest *f)
+libsolver_status forest_of_elimination(memory *m, const elimination_tree *e, int32_t n,
+                                       const int32_t *class_of, forest *f)
 {
-    supernodes s = {0};
+    const supernodes s = e->s;
     int32_t *place = NULL, *expanded = NULL;
     *f = (forest){.n = n, .factor_nnz = e->factor_nnz, .factor_flops = e->factor_flops};
-    libsolver_status status = supernodes_find(m, g, e, &s);
-    if (status != LIBSOLVER_OK)
-        goto done;
     place = memory_new(m, s.number, sizeof(int32_t));
-    status = place ? stack_postorder(m, s.number, s.above, s.size, place) : LIBSOLVER_OUT_OF_MEMORY;
+    libsolver_status status =
+        place ? stack_postorder(m, s.number, s.above, s.size, place) : LIBSOLVER_OUT_OF_MEMORY;
     if (status != LIBSOLVER_OK)
         goto done;
     status = LIBSOLVER_OUT_OF_MEMORY;
@@ -97,7 +95,6 @@ libsolver_status forest_of_elimination(memory *m, const graph *g, const eliminat
 done:
     memory_free(m, place);
     memory_free(m, expanded);
-    supernodes_free(m, &s);
     if (status != LIBSOLVER_OK)
         forest_free(m, f);
     return status;
@@ -111,7 +108,7 @@ libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, 
     TRY(graph_build(m, 1, a, &g));
     libsolver_status status = elimination_build(m, 1, &g, perm, &e);
     if (status == LIBSOLVER_OK) {
-        status = forest_of_elimination(m, &g, &e, a->n, NULL, f);
+        status = forest_of_elimination(m, &e, a->n, NULL, f);
         elimination_free(m, &e);
     }
     graph_free(m, &g);

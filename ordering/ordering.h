@@ -107,6 +107,21 @@ typedef struct waiting_rows {
     int32_t *from, *to;
 } waiting_rows;
 
+/* A front of m rows whose first k are its pivots. */
+typedef struct front_size {
+    int32_t k, m;
+} front_size;
+
+/* The fundamental supernodes in the plain postorder.  Each holds whole vertices of the graph: the
+ * rows that one stands for have the same structure and no other children. */
+typedef struct supernodes {
+    int32_t number;
+    int32_t *of;      /* vertices: supernode of the one eliminated j-th */
+    int32_t *first;   /* number: its first column */
+    int32_t *above;   /* number: its parent */
+    front_size *size; /* number */
+} supernodes;
+
 /* A graph eliminated in some order: its elimination tree, in postorder. */
 typedef struct elimination_tree {
     int32_t n;
@@ -116,6 +131,7 @@ typedef struct elimination_tree {
                         stands for, diagonal included;  those of the others are one shorter each */
     int64_t factor_nnz; /* the costs, as in forest */
     double factor_flops;
+    supernodes s;
 } elimination_tree;
 
 /* perm: any permutation of g's vertices; e gets an equivalent one.  threads, here and in
@@ -126,17 +142,17 @@ void elimination_free(memory *m, elimination_tree *e);
 /* seconds: sum of cost over the fronts that a partition by `merge` would have, and `column` for
  * each column on the longest path.  waiting: NULL if no row does; rows stop waiting only at
  * ancestors of where they began.  O(n + supernodes log(supernodes)). */
-libsolver_status elimination_seconds(memory *m, int threads, const graph *g,
-                                     const elimination_tree *e, front_cost merge,
-                                     front_seconds cost, double column, const waiting_rows *waiting,
-                                     double *seconds);
+libsolver_status elimination_seconds(memory *m, int threads, const elimination_tree *e,
+                                     front_cost merge, front_seconds cost, double column,
+                                     const waiting_rows *waiting, double *seconds);
 
-/* The forest of an elimination of g, the graph of a matrix of order n; class_of: when g is its
- * compressed graph, as from graph_compress, otherwise NULL.  Children come in Liu's order for the
- * least stack.  O(n + supernodes log(supernodes)).  On failure f owns nothing, as all objects here.
+/* The forest of an elimination of the graph of a matrix of order n; class_of: when it is that of
+ * its compressed graph, as from graph_compress, otherwise NULL.  Children come in Liu's order for
+ * the least stack.  O(n + supernodes log(supernodes)).  On failure f owns nothing, as all objects
+ * here.
  */
-libsolver_status forest_of_elimination(memory *m, const graph *g, const elimination_tree *e,
-                                       int32_t n, const int32_t *class_of, forest *f);
+libsolver_status forest_of_elimination(memory *m, const elimination_tree *e, int32_t n,
+                                       const int32_t *class_of, forest *f);
 /* The same from any permutation of A's rows.  O(nnz alpha + supernodes log(supernodes)). */
 libsolver_status forest_build(memory *m, const pattern *a, const int32_t *perm, forest *f);
 void forest_free(memory *m, forest *f);

@@ -3,6 +3,7 @@
  * fronts will cost
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "ordering/analysis.h"
+#include <string.h>
 
 void supernodes_free(memory *m, supernodes *s)
 {
@@ -54,19 +55,21 @@ libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tr
     return LIBSOLVER_OK;
 }
 
-libsolver_status elimination_seconds(memory *m, int threads, const graph *g,
-                                     const elimination_tree *e, front_cost merge,
-                                     front_seconds cost, double column, const waiting_rows *waiting,
-                                     double *seconds)
+libsolver_status elimination_seconds(memory *m, int threads, const elimination_tree *e,
+                                     front_cost merge, front_seconds cost, double column,
+                                     const waiting_rows *waiting, double *seconds)
 {
-    supernodes s;
-    *seconds = 0;
-    TRY(supernodes_find(m, g, e, &s));
+    const supernodes s = e->s;
+    front_size *size = memory_new(m, s.number, sizeof(front_size));
     unsigned char *merged = memory_new(m, s.number, 1);
     int64_t *waits = memory_zeroed(m, 3 * (int64_t)s.number, sizeof(int64_t)), longest = 0;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (merged && waits)
-        status = relax_fronts(m, threads, s.number, s.above, merge, s.size, merged);
+    *seconds = 0;
+    if (size && merged && waits) {
+        if (s.number > 0)
+            memcpy(size, s.size, sizeof(front_size) * (size_t)s.number);
+        status = relax_fronts(m, threads, s.number, s.above, merge, size, merged);
+    }
     /* leave: how many of a front's waiting rows do not go on to its parent; chain: columns on the
      * longest path below */
     int64_t *leave = status == LIBSOLVER_OK ? waits + s.number : NULL,
@@ -76,7 +79,7 @@ libsolver_status elimination_seconds(memory *m, int threads, const graph *g,
         leave[s.of[j]] += waiting->to[e->perm[j]];
     }
     for (int32_t t = 0; t < s.number && status == LIBSOLVER_OK; t++) {
-        chain[t] += merged[t] ? 0 : s.size[t].k; /* those of a merged one are its parent's */
+        chain[t] += merged[t] ? 0 : size[t].k; /* those of a merged one are its parent's */
         longest = longest > chain[t] ? longest : chain[t];
         if (s.above[t] >= 0) {
             int64_t *above = chain + s.above[t];
@@ -84,11 +87,11 @@ libsolver_status elimination_seconds(memory *m, int threads, const graph *g,
             *above = *above > chain[t] ? *above : chain[t];
         }
         if (!merged[t])
-            *seconds += cost(s.size[t].k, s.size[t].m, waits[t]);
+            *seconds += cost(size[t].k, size[t].m, waits[t]);
     }
     *seconds += column * (double)longest;
+    memory_free(m, size);
     memory_free(m, merged);
     memory_free(m, waits);
-    supernodes_free(m, &s);
     return status;
 }

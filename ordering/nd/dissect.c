@@ -93,18 +93,27 @@ static size_t chunk_of(int32_t n)
     return bytes < 64 << 10 ? 64 << 10 : bytes > 1 << 20 ? 1 << 20 : bytes;
 }
 
-/* The part of p on one side, with `count` vertices and `edges` to its own and to others.  number:
- * place of each vertex of p on its side. */
-static libsolver_status take_side(const dissection *d, arena *scratch, const part *p,
-                                  const separation *s, int side, const int32_t *number,
-                                  int32_t count, int64_t edges, part *out)
+/* How the vertices of a part are divided, by side. */
+typedef struct division {
+    const part *p;
+    const separation *s;
+    int32_t *number, count[3]; /* of a vertex on its side */
+    int64_t edges[3];          /* to vertices of any side */
+} division;
+
+/* The part on one side. */
+static libsolver_status take_side(const dissection *d, arena *scratch, const division *x, int side,
+                                  part *out)
 {
+    const part *p = x->p;
+    const separation *s = x->s;
+    const int32_t *number = x->number, count = x->count[side];
     *out = (part){.n = count,
+                  .offset = p->offset + (side == RIGHT ? x->count[LEFT] : 0),
                   .depth = p->depth + 1,
                   .may_be_lattice = s->is_level,
                   .cut = s->weight[SEPARATOR],
                   .seed = hash64(p->seed * 2 + (uint64_t)side + 1)};
-    out->offset = p->offset;
     out->vertex = arena_new(scratch, count, sizeof(int32_t));
     if (!out->vertex)
         return LIBSOLVER_OUT_OF_MEMORY;
@@ -116,7 +125,7 @@ static libsolver_status take_side(const dissection *d, arena *scratch, const par
     weighted_graph *g = &out->g;
     g->start = arena_new(scratch, (int64_t)count + 1, sizeof(int64_t));
     g->weight = arena_new(scratch, count, sizeof(int32_t));
-    g->neighbor = arena_new(scratch, edges, sizeof(int32_t));
+    g->neighbor = arena_new(scratch, x->edges[side], sizeof(int32_t));
     if (!g->start || !g->weight || !g->neighbor)
         return LIBSOLVER_OUT_OF_MEMORY;
     int64_t end = 0;
@@ -145,48 +154,24 @@ static void run(dissection *d, job *j)
     memory_free(&d->env->memory, j);
 }
 
-/* Orders the separator last and hands out the two sides: as tasks with memory of their own, or in
- * turn. */
-static libsolver_status divide(dissection *d, arena *scratch, const part *p, const separation *s)
+/* The parts are taken out at the same time and dissected as tasks with memory of their own. */
+static libsolver_status hand_out(dissection *d, arena *scratch, const division *x)
 {
-    int32_t *number = arena_new(scratch, p->n, sizeof(int32_t)), count[3] = {0, 0, 0};
-    int64_t edges[3] = {0, 0, 0};
-    if (!number)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    for (int32_t v = 0; v < p->n; v++) {
-        number[v] = count[s->side[v]]++;
-        edges[s->side[v]] += p->g.start[v + 1] - p->g.start[v];
+    job *pending[2];
+    libsolver_status taken[2] = {LIBSOLVER_OUT_OF_MEMORY, LIBSOLVER_OUT_OF_MEMORY};
+    for (int side = 0; side < 2; side++) {
+        pending[side] = memory_new(&d->env->memory, 1, sizeof(job));
+        if (pending[side])
+            arena_init(&pending[side]->memory, &d->env->memory, chunk_of(x->count[side]));
     }
-    int32_t *last = d->perm + p->offset + count[LEFT] + count[RIGHT];
-    for (int32_t v = 0; v < p->n; v++)
-        if (s->side[v] == SEPARATOR)
-            last[number[v]] = p->vertex[v];
-    const int tasks = p->n > d->task;
-    job *pending[2] = {NULL, NULL};
-    libsolver_status status = LIBSOLVER_OK;
-    for (int side = 0; side < 2 && status == LIBSOLVER_OK; side++) {
-        if (tasks) {
-            job *j = pending[side] = memory_new(&d->env->memory, 1, sizeof(job));
-            if (!j) {
-                status = LIBSOLVER_OUT_OF_MEMORY;
-                break;
-            }
-            arena_init(&j->memory, &d->env->memory, chunk_of(count[side]));
-            status = take_side(d, &j->memory, p, s, side, number, count[side], edges[side], &j->p);
-            j->p.offset += side == RIGHT ? count[LEFT] : 0;
-        } else {
-            const arena_mark mark = arena_here(scratch);
-            part q;
-            status = take_side(d, scratch, p, s, side, number, count[side], edges[side], &q);
-            q.offset += side == RIGHT ? count[LEFT] : 0;
-            if (status == LIBSOLVER_OK)
-                dissect(d, scratch, &q);
-            arena_back(scratch, mark);
+#pragma omp taskgroup
+    for (int side = 0; side < 2; side++)
+        if (pending[side]) {
+#pragma omp task firstprivate(side) shared(pending, taken) if (side == LEFT)
+            taken[side] = take_side(d, &pending[side]->memory, x, side, &pending[side]->p);
         }
-    }
-    if (!tasks)
-        return status;
-    arena_free(scratch); /* p and s are gone */
+    arena_free(scratch); /* the part and its separation are gone */
+    const libsolver_status status = taken[LEFT] != LIBSOLVER_OK ? taken[LEFT] : taken[RIGHT];
     for (int side = 0; side < 2; side++) {
         job *j = pending[side];
         if (j && status == LIBSOLVER_OK) {
@@ -198,6 +183,36 @@ static libsolver_status divide(dissection *d, arena *scratch, const part *p, con
         }
     }
     return status;
+}
+
+/* The two sides in turn. */
+static libsolver_status dissect_sides(dissection *d, arena *scratch, const division *x)
+{
+    for (int side = 0; side < 2; side++) {
+        const arena_mark mark = arena_here(scratch);
+        part q;
+        TRY(take_side(d, scratch, x, side, &q));
+        dissect(d, scratch, &q);
+        arena_back(scratch, mark);
+    }
+    return LIBSOLVER_OK;
+}
+
+/* Orders the separator last, then each side. */
+static libsolver_status divide(dissection *d, arena *scratch, const part *p, const separation *s)
+{
+    division x = {.p = p, .s = s, .number = arena_new(scratch, p->n, sizeof(int32_t))};
+    if (!x.number)
+        return LIBSOLVER_OUT_OF_MEMORY;
+    for (int32_t v = 0; v < p->n; v++) {
+        x.number[v] = x.count[s->side[v]]++;
+        x.edges[s->side[v]] += p->g.start[v + 1] - p->g.start[v];
+    }
+    int32_t *last = d->perm + p->offset + x.count[LEFT] + x.count[RIGHT];
+    for (int32_t v = 0; v < p->n; v++)
+        if (s->side[v] == SEPARATOR)
+            last[x.number[v]] = p->vertex[v];
+    return p->n > d->task ? hand_out(d, scratch, &x) : dissect_sides(d, scratch, &x);
 }
 
 /* By distance if p is a lattice, otherwise by coarsening, which draws the same random numbers

@@ -27,6 +27,9 @@ libsolver_status input_check(const libsolver_matrix *a, message *why)
     return LIBSOLVER_OK;
 }
 
+/* Entries from which threads share the reading of a pattern. */
+#define LEAST_FOR_THREADS 200000
+
 #define WITHOUT_INDICES "%lld triplets without indices"
 
 /* Number of entries, -1 if the pointers are not ascending from the base. */
@@ -210,14 +213,15 @@ static inline int is_in_column(const libsolver_matrix *a, libsolver_index type, 
                : e < index_at(a->pointers, type, j + 1) - a->base;
 }
 
-/* The pattern of a view whose entries are those of the lower triangle by columns, each from its
- * diagonal on with ascending rows: a copy.  0: they are not, and p is not defined.  The types are
- * constants where this is inlined. */
+/* Columns [first, last) of the pattern of a view whose entries are those of the lower triangle by
+ * columns, each from its diagonal on with ascending rows: a copy; e: where they begin.  0: they are
+ * not so, and p is not defined; otherwise *end is where they end.  The types are constants where
+ * this is inlined. */
 static inline int copy_typed(const libsolver_matrix *a, libsolver_index pointers,
-                             libsolver_index indices, int64_t entries, pattern *p)
+                             libsolver_index indices, int32_t first, int32_t last, int64_t e,
+                             int64_t entries, pattern *p, int64_t *end)
 {
-    int64_t e = 0;
-    for (int32_t j = 0; j < p->n; j++) {
+    for (int32_t j = first; j < last; j++) {
         int64_t expected = j; /* the least row that may come; the first is the diagonal */
         p->start[j] = e;
         for (; is_in_column(a, pointers, e, entries, j); e++) {
@@ -230,17 +234,38 @@ static inline int copy_typed(const libsolver_matrix *a, libsolver_index pointers
         if (e == p->start[j])
             return 0;
     }
-    p->start[p->n] = e;
-    return e == entries;
+    *end = e;
+    return 1;
 }
 
-static int copy_in_order(const libsolver_matrix *a, int64_t entries, pattern *p)
+static int copy_columns(const libsolver_matrix *a, int32_t first, int32_t last, int64_t e,
+                        int64_t entries, pattern *p, int64_t *end)
 {
-    if (a->pointer_type != a->index_type)
-        return copy_typed(a, a->pointer_type, a->index_type, entries, p);
-    return a->index_type == LIBSOLVER_INT64
-               ? copy_typed(a, LIBSOLVER_INT64, LIBSOLVER_INT64, entries, p)
-               : copy_typed(a, LIBSOLVER_INT32, LIBSOLVER_INT32, entries, p);
+    const libsolver_index pointers = a->pointer_type, indices = a->index_type;
+    if (pointers != indices)
+        return copy_typed(a, pointers, indices, first, last, e, entries, p, end);
+    return indices == LIBSOLVER_INT64
+               ? copy_typed(a, LIBSOLVER_INT64, LIBSOLVER_INT64, first, last, e, entries, p, end)
+               : copy_typed(a, LIBSOLVER_INT32, LIBSOLVER_INT32, first, last, e, entries, p, end);
+}
+
+/* All columns, by threads where pointers tell where each begins. */
+static int copy_in_order(const libsolver_matrix *a, int64_t entries, int threads, pattern *p)
+{
+    const int parts = a->format == LIBSOLVER_TRIPLETS || entries < LEAST_FOR_THREADS ? 1 : threads;
+    int in_order = 1;
+#pragma omp parallel for num_threads(parts) if (parts > 1) reduction(&& : in_order)
+    for (int q = 0; q < parts; q++) {
+        const int32_t first = (int32_t)((int64_t)p->n * q / parts),
+                      last = (int32_t)((int64_t)p->n * (q + 1) / parts);
+        const int64_t e = q == 0 ? 0 : index_at(a->pointers, a->pointer_type, first) - a->base;
+        int64_t end;
+        const int copied = copy_columns(a, first, last, e, entries, p, &end);
+        if (copied && last == p->n)
+            p->start[last] = end;
+        in_order = in_order && copied;
+    }
+    return in_order && p->start[p->n] == entries;
 }
 
 /* Reads it so if it is so; *done tells. */
@@ -252,7 +277,7 @@ static libsolver_status read_in_order(memory *m, const libsolver_matrix *a, inpu
     in->a.row = memory_new(m, in->entries, sizeof(int32_t));
     if (!in->a.row)
         return LIBSOLVER_OUT_OF_MEMORY;
-    *done = copy_in_order(a, in->entries, &in->a);
+    *done = copy_in_order(a, in->entries, in->threads, &in->a);
     in->in_order = *done;
     in->scattered = in->scattered && !*done;
     if (*done)
@@ -361,10 +386,11 @@ done:
     return status;
 }
 
-libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why)
+libsolver_status input_read(memory *m, const libsolver_matrix *a, int threads, input *in,
+                            message *why)
 {
     memset(in, 0, sizeof *in);
-    in->threads = 1;
+    in->threads = threads;
     TRY(input_check(a, why));
     TRY(count_indices(a, &in->entries, why));
     in->a.n = (int32_t)a->n;

@@ -22,7 +22,7 @@ typedef struct input {
     int scattered;   /* some targets are negative although the view is not FULL */
     int hermitian;   /* a mirror image is the conjugate; no difference for real types */
     uint64_t fingerprint; /* of the view's indices */
-    int threads;          /* that later calls may take: 1 after input_read */
+    int threads;          /* that later calls may take */
 } input;
 
 /* The fields of a view; then its number of entries, by its pointers, which must be there and on the
@@ -30,7 +30,8 @@ typedef struct input {
 libsolver_status input_check(const libsolver_matrix *a, message *why);
 libsolver_status input_entries(const libsolver_matrix *a, int64_t *entries, message *why);
 /* Checks the view and reads its pattern.  INVALID, OUT_OF_MEMORY, NOT_BUILT. */
-libsolver_status input_read(memory *m, const libsolver_matrix *a, input *in, message *why);
+libsolver_status input_read(memory *m, const libsolver_matrix *a, int threads, input *in,
+                            message *why);
 void input_free(memory *m, input *in);
 
 /* Whether the view has the pattern that was read.  Without pointers and indices it is taken to
@@ -40,9 +41,9 @@ libsolver_status input_matches(const input *in, const libsolver_matrix *a, messa
 /* What is done with values before the backend has them, by type: values_tmpl.c. */
 typedef struct typed_values {
     size_t bytes; /* of a scalar */
-    /* sum := values of the pattern's entries, duplicates summed.  mirrored: as long as sum, for
-     * FULL views, otherwise NULL.  NONFINITE, INVALID (a FULL view that is not symmetric or
-     * Hermitian, a Hermitian diagonal that is not real). */
+    /* sum := values of the pattern's entries, duplicates summed.  NULL: they are in order and only
+     * checked.  mirrored: as long as sum, for FULL views, otherwise NULL.  NONFINITE, INVALID (a
+     * FULL view that is not symmetric or Hermitian, a Hermitian diagonal that is not real). */
     libsolver_status (*sum)(const input *in, const void *values, void *sum, void *mirrored,
                             message *why);
     /* diagonal := that of sum, n scalars */
@@ -53,6 +54,8 @@ typedef struct typed_values {
      * real); sum is as before then. */
     libsolver_status (*shift)(const input *in, const void *diagonal, const libsolver_vectors *shift,
                               void *sum, message *why);
+    /* How many entries of the diagonal of sum are 0. */
+    int32_t (*zeros)(const input *in, const void *sum);
     /* magnitude := |values| */
     void (*magnitudes)(int64_t count, const void *values, double *magnitude);
     /* 1, or 0 and the place of an entry that is not finite */

@@ -95,8 +95,9 @@ static libsolver_status sum_values(const input *in, const void *values, void *su
 {
     const pattern *a = &in->a;
     const int hermitian = SCALAR_COMPLEX && in->hermitian;
-    scalar *sum = sum_, *mirrored = mirrored_;
-    add_up(in, values, sum, mirrored);
+    const scalar *sum = sum_ ? sum_ : values, *mirrored = mirrored_;
+    if (sum_)
+        add_up(in, values, sum_, mirrored_);
     if (!mirrored && is_sound(in, hermitian, sum))
         return LIBSOLVER_OK;
     for (int32_t j = 0; j < a->n; j++)
@@ -159,6 +160,14 @@ static libsolver_status shift_diagonal(const input *in, const void *diagonal_,
     return LIBSOLVER_OK;
 }
 
+static int32_t zeros_of(const input *in, const void *sum)
+{
+    int32_t zeros = 0;
+    for (int32_t j = 0; j < in->a.n; j++)
+        zeros += ((const scalar *)sum)[in->a.start[j]] == 0;
+    return zeros;
+}
+
 static void magnitudes(int64_t count, const void *values_, double *magnitude)
 {
     const scalar *values = values_;
@@ -180,5 +189,5 @@ static int finite_vectors(const libsolver_vectors *v, int64_t *row, int64_t *col
     return 1;
 }
 
-const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, diagonal_of,   given_diagonal,
-                                         shift_diagonal, magnitudes, finite_vectors};
+const typed_values NAME(typed_values) = {sizeof(scalar), sum_values, diagonal_of, given_diagonal,
+                                         shift_diagonal, zeros_of,   magnitudes,  finite_vectors};

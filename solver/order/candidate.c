@@ -37,9 +37,9 @@ static libsolver_status predict(const choice *c, const graph *g, candidate *k)
     if (is_singular)
         status = unmatched_find(c->m, c->matched, g == c->g ? NULL : c->class_of, &k->e, &waiting);
     if (status == LIBSOLVER_OK)
-        status = elimination_seconds(c->m, c->env->threads, g, &k->e, c->costs->front,
-                                     c->costs->ten_solves, c->costs->column,
-                                     is_singular ? &waiting : NULL, &k->seconds);
+        status =
+            elimination_seconds(c->m, c->env->threads, &k->e, c->costs->front, c->costs->ten_solves,
+                                c->costs->column, is_singular ? &waiting : NULL, &k->seconds);
     k->seconds = (k->seconds + c->costs->row * c->g->n) * (c->paired ? PAIRED_FACTOR : 1);
     memory_free(c->m, waiting.from);
     return status;

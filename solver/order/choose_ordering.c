@@ -113,8 +113,7 @@ static libsolver_status unfold(const choice *c, const candidate *k, int32_t *per
         memcpy(perm, k->e.perm, sizeof(int32_t) * (size_t)k->e.n);
     if (!f)
         return LIBSOLVER_OK;
-    return forest_of_elimination(c->m, k->by_classes ? &c->compressed : c->g, &k->e, c->g->n,
-                                 k->by_classes ? c->class_of : NULL, f);
+    return forest_of_elimination(c->m, &k->e, c->g->n, k->by_classes ? c->class_of : NULL, f);
 }
 
 /* The caller's order, or none. */

@@ -78,15 +78,9 @@ static libsolver_status pick_magnitudes(libsolver_analysis *s, const void *value
 {
     const pattern *p = &s->input.a;
     const int64_t nnz = p->start[p->n];
-    int64_t zero = 0;
     *magnitude = NULL;
-    for (int32_t j = 0; j < p->n; j++) {
-        double diagonal;
-        s->typed->magnitudes(1, (const char *)values + p->start[j] * (int64_t)s->typed->bytes,
-                             &diagonal);
-        zero += diagonal == 0;
-    }
-    if (s->options.matching != LIBSOLVER_ON && (double)zero <= PAIRED_PART * p->n)
+    if (s->options.matching != LIBSOLVER_ON &&
+        s->typed->zeros(&s->input, values) <= PAIRED_PART * p->n)
         return LIBSOLVER_OK;
     *magnitude = memory_new(&s->context->env.memory, nnz, sizeof(double));
     if (!*magnitude)
@@ -105,15 +99,20 @@ static libsolver_status read_magnitudes(libsolver_analysis *s, const libsolver_m
     if (!a->values || !may_pair(s))
         return LIBSOLVER_OK;
     const int64_t nnz = p->start[p->n];
-    void *values = memory_new(m, nnz, s->typed->bytes);
-    void *mirrored = s->input.full ? memory_new(m, nnz, s->typed->bytes) : NULL;
+    void *sum = NULL, *mirrored = NULL;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (values && (mirrored || !s->input.full))
-        status = s->typed->sum(&s->input, a->values, values, mirrored, why);
-    memory_free(m, mirrored);
+    if (s->input.in_order)
+        status = s->typed->sum(&s->input, a->values, NULL, NULL, why);
+    else {
+        sum = memory_new(m, nnz, s->typed->bytes);
+        mirrored = s->input.full ? memory_new(m, nnz, s->typed->bytes) : NULL;
+        if (sum && (mirrored || !s->input.full))
+            status = s->typed->sum(&s->input, a->values, sum, mirrored, why);
+        memory_free(m, mirrored);
+    }
     if (status == LIBSOLVER_OK)
-        status = pick_magnitudes(s, values, magnitude);
-    memory_free(m, values);
+        status = pick_magnitudes(s, sum ? sum : a->values, magnitude);
+    memory_free(m, sum);
     return status;
 }
 
@@ -245,8 +244,7 @@ done:
 static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
 {
     environment *env = &s->context->env;
-    TRY(input_read(&env->memory, a, &s->input, why));
-    s->input.threads = env->threads;
+    TRY(input_read(&env->memory, a, env->threads, &s->input, why));
     TRY(check_signs(s, why));
     TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
     s->schur_size = s->options.schur_size;

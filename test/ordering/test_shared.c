@@ -63,6 +63,54 @@ static int check_cut(int32_t n, const int32_t *parent, int threads)
     return subtrees;
 }
 
+/* perm: any order. */
+static void check_trees(const graph *g, const int32_t *perm)
+{
+    const int32_t n = g->n;
+    int32_t *work = malloc(sizeof(int32_t) * (size_t)(5 * n + 1)), *rank = work, *one = rank + n,
+            *more = one + n;
+    assert_non_null(work);
+    permutation_invert(n, perm, rank);
+    for (int threads = 1; threads <= 81; threads += threads < 9 ? 1 : 36) {
+        libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
+        int32_t *parent = threads == 1 ? one : more;
+        for (int32_t j = n; j < 5 * n; j++) /* whatever was there */
+            if (work + j < one || work + j >= one + n || threads == 1)
+                work[j] = 7777;
+#pragma omp parallel num_threads(threads < 4 ? threads : 4)
+#pragma omp single
+        status = etree_build(&m, threads, g, perm, rank, parent, more + n, more + 2 * n);
+        assert_int_equal(status, LIBSOLVER_OK);
+        assert_memory_equal(one, parent, sizeof(int32_t) * (size_t)n);
+    }
+    free(work);
+}
+
+static void trees_by_parts_are_those_of_the_whole(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 600; seed++) {
+        random_stream r = random_seeded(seed);
+        const int32_t x = 1 + (int32_t)random_below(&r, 24), y = 1 + (int32_t)random_below(&r, 24);
+        pattern a = seed % 3 == 2
+                        ? problem_random(1 + x * y / 2, (1 + (double)(seed % 4)) / (1 + x * y), &r)
+                        : problem_grid(x, y, 1);
+        int32_t *perm = malloc(sizeof(int32_t) * (size_t)(a.n + 1));
+        graph g;
+        assert_non_null(perm);
+        assert_int_equal(graph_build(&m, 1, &a, &g), LIBSOLVER_OK);
+        if (seed % 3 == 0)
+            dissect(x, 0, x, 0, y, perm);
+        else
+            random_permutation(&r, a.n, perm);
+        check_trees(&g, perm);
+        graph_free(&m, &g);
+        problem_free(&a);
+        free(perm);
+    }
+    assert_int_equal(m.in_use, 0);
+}
+
 static int counted; /* with subtrees */
 
 static void check_counts(const graph *g, const int32_t *perm)
@@ -270,6 +318,7 @@ int main(void)
 {
     memory_init(&m, NULL, NULL, NULL, 0);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trees_by_parts_are_those_of_the_whole),
         cmocka_unit_test(counts_by_subtrees_are_those_of_the_whole),
         cmocka_unit_test(partitions_are_those_of_one_thread),
         cmocka_unit_test(eliminations_are_those_of_one_thread),

@@ -134,7 +134,7 @@ static view *random_view(random_stream *r, int kind, int32_t n, double density)
 static libsolver_status read_view(const view *v, input *in, double **sum, message *why)
 {
     *sum = NULL;
-    TRY(input_read(&m, &v->a, in, why));
+    TRY(input_read(&m, &v->a, 1, in, why));
     const int64_t nnz = in->a.start[in->a.n];
     *sum = memory_new(&m, nnz, sizeof(double));
     double *mirrored = in->full ? memory_new(&m, nnz, sizeof(double)) : NULL;
@@ -179,6 +179,74 @@ static void every_view_is_the_dense_sum(void **state)
     }
 }
 
+static void swap_rows(int32_t *row)
+{
+    const int32_t first = row[0];
+    row[0] = row[1];
+    row[1] = first;
+}
+
+/* A view in order that is long enough for threads is read as by one; one in which two entries have
+ * changed places, in whichever thread's columns, as well. */
+static void threads_read_what_one_reads(void **state)
+{
+    (void)state;
+    const int32_t n = 70000;
+    int32_t *start = malloc(sizeof(int32_t) * (n + 1)), *row = malloc(sizeof(int32_t) * 3 * n);
+    double *values = malloc(sizeof(double) * 3 * n), *sum = malloc(sizeof(double) * 3 * n);
+    assert_true(start && row && values && sum);
+    int32_t entries = 0;
+    for (int32_t j = 0; j < n; j++) {
+        start[j] = entries;
+        for (int32_t i = j; i < n && i <= j + 301; i += i == j ? 1 : 300)
+            row[entries++] = i;
+    }
+    start[n] = entries;
+    assert_in_range(entries, 200001, 3 * n);
+    for (int32_t e = 0; e < entries; e++)
+        values[e] = e % 7 ? e : 0;
+    const libsolver_matrix a = {
+        .n = n, .storage = LIBSOLVER_LOWER, .pointers = start, .indices = row, .values = values};
+    for (int32_t column = -1; column < n - 400; column += 6997) {
+        if (column >= 0)
+            swap_rows(row + start[column] + 1);
+        input one, more;
+        message why = {0};
+        assert_int_equal(input_read(&m, &a, 1, &one, &why), LIBSOLVER_OK);
+        assert_int_equal(one.in_order, column < 0);
+        for (int threads = 2; threads <= 7; threads++) {
+            assert_int_equal(input_read(&m, &a, threads, &more, &why), LIBSOLVER_OK);
+            assert_int_equal(more.in_order, one.in_order);
+            assert_true(more.fingerprint == one.fingerprint);
+            assert_memory_equal(more.a.start, one.a.start, sizeof(int64_t) * (n + 1));
+            assert_memory_equal(more.a.row, one.a.row, sizeof(int32_t) * (size_t)entries);
+            assert_int_equal(typed_values_d.sum(&more, values, sum, NULL, &why), LIBSOLVER_OK);
+            int32_t zeros = 0;
+            for (int32_t j = 0; j < n; j++)
+                zeros += sum[more.a.start[j]] == 0;
+            assert_true(zeros > 0);
+            assert_int_equal(typed_values_d.zeros(&more, sum), zeros);
+            if (more.in_order) { /* values are checked where they are */
+                double *const any = values + entries / threads, kept = *any;
+                assert_int_equal(typed_values_d.sum(&more, values, NULL, NULL, &why), LIBSOLVER_OK);
+                *any = NAN;
+                assert_int_equal(typed_values_d.sum(&more, values, NULL, NULL, &why),
+                                 LIBSOLVER_NONFINITE);
+                *any = kept;
+            }
+            input_free(&m, &more);
+        }
+        input_free(&m, &one);
+        if (column >= 0)
+            swap_rows(row + start[column] + 1);
+    }
+    free(start);
+    free(row);
+    free(values);
+    free(sum);
+    assert_int_equal(m.in_use, 0);
+}
+
 static void other_indices_do_not_match(void **state)
 {
     (void)state;
@@ -189,7 +257,7 @@ static void other_indices_do_not_match(void **state)
         view *v = random_view(&r, (int)(seed % KINDS), n, 0.5);
         input in;
         message why = {0};
-        assert_int_equal(input_read(&m, &v->a, &in, &why), LIBSOLVER_OK);
+        assert_int_equal(input_read(&m, &v->a, 1, &in, &why), LIBSOLVER_OK);
         libsolver_matrix other = v->a;
         other.pointers = other.indices = NULL;
         assert_int_equal(input_matches(&in, &other, &why), LIBSOLVER_OK);
@@ -282,26 +350,26 @@ static void indices_out_of_place_are_refused(void **state)
         add(v, lower ? 0 : n - 1, lower ? n - 1 : 0, 1); /* the wrong triangle */
         fill_view(v, n);
         if (v->a.storage == LIBSOLVER_LOWER || v->a.storage == LIBSOLVER_UPPER) {
-            assert_int_equal(input_read(&m, &v->a, &in, &why), LIBSOLVER_INVALID);
+            assert_int_equal(input_read(&m, &v->a, 1, &in, &why), LIBSOLVER_INVALID);
             assert_non_null(strstr(why.text, "triangle"));
         }
         v->entries--;
         const int32_t i = seed % 2 ? -1 : n;
         add(v, i, v->a.storage == LIBSOLVER_UPPER ? n - 1 : 0, 1); /* a row outside */
         fill_view(v, n);
-        assert_int_equal(input_read(&m, &v->a, &in, &why), LIBSOLVER_INVALID);
+        assert_int_equal(input_read(&m, &v->a, 1, &in, &why), LIBSOLVER_INVALID);
         assert_non_null(strstr(why.text, "outside"));
         v->entries--;
         if (v->a.format == LIBSOLVER_TRIPLETS) {
             add(v, 0, i, 1); /* a column outside */
             fill_view(v, n);
-            assert_int_equal(input_read(&m, &v->a, &in, &why), LIBSOLVER_INVALID);
+            assert_int_equal(input_read(&m, &v->a, 1, &in, &why), LIBSOLVER_INVALID);
             assert_non_null(strstr(why.text, "outside"));
         } else { /* pointers that fall, or do not begin at the base */
             fill_view(v, n);
             const int32_t j = random_below(&r, n + 1);
             v->pointers64[j] = v->pointers32[j] = j == 0 ? v->a.base + 1 : v->pointers32[j - 1] - 1;
-            assert_int_equal(input_read(&m, &v->a, &in, &why), LIBSOLVER_INVALID);
+            assert_int_equal(input_read(&m, &v->a, 1, &in, &why), LIBSOLVER_INVALID);
             assert_non_null(strstr(why.text, "pointers["));
         }
         free(v);
@@ -335,9 +403,9 @@ static void fields_without_a_legal_value_are_refused(void **state)
     for (int i = 0; i < BAD; i++) {
         input in;
         message why = {0};
-        assert_int_equal(input_read(&m, &bad[i], &in, &why), LIBSOLVER_INVALID);
+        assert_int_equal(input_read(&m, &bad[i], 1, &in, &why), LIBSOLVER_INVALID);
         assert_true(why.text[0] != 0);
-        assert_int_equal(input_read(&m, &bad[i], &in, NULL), LIBSOLVER_INVALID);
+        assert_int_equal(input_read(&m, &bad[i], 1, &in, NULL), LIBSOLVER_INVALID);
     }
     free(v);
 }
@@ -356,7 +424,7 @@ static void each_failed_allocation_is_reported(void **state)
             input in;
             message why = {0};
             memory_rationed(&m, &ration, k);
-            status = input_read(&m, &v->a, &in, &why);
+            status = input_read(&m, &v->a, 1, &in, &why);
             if (status == LIBSOLVER_OK)
                 input_free(&m, &in);
             else {
@@ -374,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         unit_test_of_memory(every_view_is_the_dense_sum, &m),
+        unit_test_of_memory(threads_read_what_one_reads, &m),
         unit_test_of_memory(other_indices_do_not_match, &m),
         unit_test_of_memory(unequal_mirror_images_are_refused, &m),
         unit_test_of_memory(values_that_are_not_finite_are_refused, &m),
