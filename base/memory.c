@@ -76,6 +76,12 @@ void memory_pool_free(memory_pool *pool)
     free(pool);
 }
 
+void memory_keep_freed(memory *m)
+{
+    memory_pool *volatile pool = memory_pool_new(m, LARGEST_POOL, 0); /* not to be optimized away */
+    memory_pool_free(pool);
+}
+
 /* So many of its bytes, NULL if it has not got them. */
 static char *pool_take(memory_pool *pool, int64_t bytes)
 {

@@ -54,6 +54,9 @@ void memory_pool_free(memory_pool *pool);
 /* memory_new from a pool as long as it lasts; the same, and counted alike, without one.  What is
  * freed does not return to the pool. */
 void *memory_new_in(memory_pool *pool, memory *m, int64_t count, size_t size);
+/* Before many large blocks come and go: glibc's allocator keeps what is freed of them from now on,
+ * as after the first such pool.  Nothing where there is to be no pool. */
+void memory_keep_freed(memory *m);
 
 /* What a block of memory_new adds to in_use; 0 <= count * size, in range. */
 int64_t memory_counted(int64_t count, size_t size);

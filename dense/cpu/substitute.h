@@ -25,7 +25,7 @@ typedef struct substitution_front {
     int ahead; /* what comes next is asked for */
 } substitution_front;
 
-/* Where these fronts end, if 1 <= p. */
+/* Where these fronts end, if 1 <= p; how many rows they have, at most, depends on the kernels. */
 #define SUBSTITUTE_SMALL_ROWS 64
 #define SUBSTITUTE_SMALL_PIVOTS 16
 
@@ -38,8 +38,8 @@ typedef struct substitution_front {
  * product:             y -= A x,    A rows x columns
  * product_transposed:  y -= A^T x
  *
- * The same of small fronts, with what a sweep does beside, where it is worth it: NULL elsewhere.  z
- * has room for m rounded up to 8, x for all rows.
+ * The same of fronts of at most small_rows rows, with what a sweep does beside, where it is worth
+ * it: 0 and NULL elsewhere.  z has room for m rounded up to 4, x for all rows.
  *
  * small_forward:   z(0:p) := L11^-1 (x(index(0:p)) + z(0:p)),  z(p:m) -= L21 z(0:p);
  *                  is_leaf: z counts as zero before
@@ -53,6 +53,7 @@ typedef struct substitution {
                     scalar *y);
     void (*product_transposed)(int rows, int columns, int ld, const scalar *a, int width,
                                const scalar *x, scalar *y);
+    int small_rows;
     void (*small_forward)(const substitution_front *f, const scalar *x, int is_leaf, scalar *z);
     void (*small_backward)(const substitution_front *f, scalar *x);
 } substitution;

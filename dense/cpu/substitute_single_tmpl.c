@@ -396,10 +396,12 @@ INLINE_ALWAYS void product_transposed_by(const int ahead, int rows, int columns,
 KERNELS(_here, 0)
 KERNELS(_ahead, 1)
 
-#if defined(SET_avx512) && !SCALAR_COMPLEX
-#define SMALL SET(substitute_small_forward), SET(substitute_small_backward)
+#if (defined(SET_avx2) || defined(SET_avx512)) && !SCALAR_COMPLEX
+#define SMALL \
+    SUBSTITUTE_SMALL_VECTORS *SUBSTITUTE_SMALL_LANES, SET(substitute_small_forward), \
+        SET(substitute_small_backward)
 #else
-#define SMALL NULL, NULL
+#define SMALL 0, NULL, NULL
 #endif
 
 const substitution SET(single_substitution)[2] = {

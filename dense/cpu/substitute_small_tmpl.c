@@ -1,66 +1,66 @@
 /* dense/cpu/substitute_small_tmpl.c: the kernels of substitute.h for one right-hand side and fronts
- * whose rows fit the registers, compiled for each real precision where these have 64 bytes
+ * whose rows fit the registers, compiled for each real precision and for AVX2 and AVX-512
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows stand in vectors of eight, sums in double in any precision, and never go through memory
- * inside a front; a loop over its columns is what is left.  Fronts of a few pivots are so short
- * that the next one begins before the last has ended, if nothing makes it wait: hence the gathers,
- * as a vector that is loaded right after its parts were stored waits for these stores, and hence
- * stores of whole vectors, as stores with a mask hold up whatever is loaded from beside them. */
+ * Rows stand in vectors of four, sums in double in any precision, and never go through memory
+ * inside a front.  Four columns are worked on at a time: their triangle entry by entry, where a
+ * pivot waits for one product of the pivot before it, then the rows of other vectors.  Fronts of a
+ * few pivots are so short that the next one begins before the last has ended, if nothing makes it
+ * wait: hence rows are gathered, as a vector that is loaded right after its parts were stored waits
+ * for these stores, and hence stores of whole vectors, as stores with a mask hold up whatever is
+ * loaded from beside them. */
 #include "dense/cpu/substitute_sets.h"
 
-#if defined(SET_avx512) && !SCALAR_COMPLEX
+#if (defined(SET_avx2) || defined(SET_avx512)) && !SCALAR_COMPLEX
 #include <immintrin.h>
 
-#define LANES 8
-#define VECTORS (SUBSTITUTE_SMALL_ROWS / LANES)
+#define LANES SUBSTITUTE_SMALL_LANES
+#define VECTORS SUBSTITUTE_SMALL_VECTORS
+#define PIVOT_VECTORS (SUBSTITUTE_SMALL_PIVOTS / LANES)
+_Static_assert(PIVOT_VECTORS == 4, "each has its call in forward_by and backward_by");
 
 /* Bytes from what is worked on to what is asked for, as in substitute_single_tmpl.c: 2048 and 32768
- * take a fifth longer for lap2d:300, 4096 and 16384 a tenth. */
+ * take a fifth longer for lap2d:300 on an AMD EPYC 9005, 4096 and 16384 a tenth. */
 #define BYTES_AHEAD 8192
 
-typedef __m512d vec;
+typedef __m256d vec;
+#if defined(PREC_d)
+typedef __m256i lane_mask; /* of scalars in memory */
+typedef int64_t lane_word;
+#else
+typedef __m128i lane_mask;
+typedef int32_t lane_word;
+#endif
 
-/* Lanes outside of `lanes` are zero and not read. */
-static inline vec load(__mmask8 lanes, const scalar *from)
+/* What is read for a column that the front has not. */
+static const scalar zeros[LANES * VECTORS];
+
+static inline vec load(const scalar *from)
 {
 #if defined(PREC_d)
-    return _mm512_maskz_loadu_pd(lanes, from);
+    return _mm256_loadu_pd(from);
 #else
-    return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(lanes, from));
+    return _mm256_cvtps_pd(_mm_loadu_ps(from));
 #endif
 }
 
-static inline vec gather(__mmask8 lanes, const int32_t *index, const scalar *x)
+/* Lanes outside of the mask are zero and not read. */
+static inline vec load_lanes(lane_mask lanes, const scalar *from)
 {
-    const __m256i at = _mm256_maskz_loadu_epi32(lanes, index);
 #if defined(PREC_d)
-    return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), lanes, at, x, sizeof(scalar));
+    return _mm256_maskload_pd(from, lanes);
 #else
-    return _mm512_cvtps_pd(
-        _mm256_mmask_i32gather_ps(_mm256_setzero_ps(), lanes, at, x, sizeof(scalar)));
+    return _mm256_cvtps_pd(_mm_maskload_ps(from, lanes));
 #endif
 }
 
 static inline void store(vec v, scalar *to)
 {
 #if defined(PREC_d)
-    _mm512_storeu_pd(to, v);
+    _mm256_storeu_pd(to, v);
 #else
-    _mm256_storeu_ps(to, _mm512_cvtpd_ps(v));
+    _mm_storeu_ps(to, _mm256_cvtpd_ps(v));
 #endif
-}
-
-/* Lane j in all lanes. */
-static inline vec spread(vec v, int j)
-{
-    return _mm512_permutexvar_pd(_mm512_set1_epi64(j), v);
-}
-
-/* The first `count` lanes, 0 to 8 of them or, if there are fewer or more, as many as there are. */
-static inline __mmask8 first_lanes(int count)
-{
-    return (__mmask8)(count <= 0 ? 0 : count >= LANES ? 0xff : (1 << count) - 1);
 }
 
 static inline int least(int a, int b)
@@ -68,38 +68,32 @@ static inline int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* A front at work: row i of the column at hand is at column[i], `step` before the next one's. */
-typedef struct cursor {
-    const scalar *column;
-    ptrdiff_t step;
-    int packed, unit;
-    __mmask8 last; /* lanes of the last vector that are rows */
-} cursor;
-
-static inline cursor cursor_at(const substitution_front *f, int j)
+/* The first `count` lanes, 0 to 4 of them. */
+static inline lane_mask first_lanes(int count)
 {
-    const int left = f->m % LANES;
-    return (cursor){f->panel + substitution_column(f->m, f->packed, j),
-                    f->m - (f->packed ? j + 1 : 0), f->packed, f->unit,
-                    first_lanes(left ? left : LANES)};
+    static const lane_word words[2 * LANES] = {-1, -1, -1, -1};
+#if defined(PREC_d)
+    return _mm256_loadu_si256((const __m256i *)(words + LANES - count));
+#else
+    return _mm_loadu_si128((const __m128i *)(words + LANES - count));
+#endif
 }
 
-static inline void next_column(cursor *c)
+/* v in the first `count` lanes, zero in the others. */
+static inline vec keep_lanes(int count, vec v)
 {
-    c->column += c->step;
-    c->step -= c->packed;
+    static const int64_t words[2 * LANES] = {-1, -1, -1, -1};
+    return _mm256_and_pd(v, _mm256_loadu_pd((const double *)(words + LANES - count)));
 }
 
-/* Vector q of V of the column at hand. */
-INLINE_ALWAYS vec rows_of(const int V, const int q, const cursor *c)
+/* x(index(0:count)), 1 <= count, and zeros. */
+INLINE_ALWAYS vec gather(int count, const int32_t *index, const scalar *x)
 {
-    return load(q == V - 1 ? c->last : 0xff, c->column + LANES * q);
-}
-
-/* 1 / L(j,j), lane j - LANES g of group g. */
-static inline vec inverse(const cursor *c, int row)
-{
-    return _mm512_set1_pd(c->unit ? 1 : 1 / (double)c->column[row]);
+    if (count >= LANES)
+        return _mm256_set_pd(x[index[3]], x[index[2]], x[index[1]], x[index[0]]);
+    const double a = x[index[0]], b = x[index[least(1, count - 1)]],
+                 c = x[index[least(2, count - 1)]];
+    return keep_lanes(count, _mm256_set_pd(c, c, b, a));
 }
 
 /* What the front takes, asked for at this distance.  (A call of a function that only asks counts as
@@ -113,166 +107,198 @@ INLINE_ALWAYS void prefetch_front(const substitution_front *f, ptrdiff_t distanc
         __builtin_prefetch((const void *)((uintptr_t)f->panel + (uintptr_t)(distance + k)), 0, 3);
 }
 
-/* The forward solve by `count` columns whose pivots are the first lanes of z[g].  z[g] keeps what
- * is left of each right-hand side until the end, so that a column waits for one product of the
- * column before it, not for a quotient too. */
-INLINE_ALWAYS void forward_group(const int V, const int g, int count, cursor *c, vec *z)
+/* The columns whose pivots are the lanes of one vector.  Those that the front has not are columns
+ * of the unit matrix: forward, such a row stays as it is when other columns have been subtracted;
+ * backward, it is known. */
+typedef struct columns {
+    const scalar *row[LANES];   /* of column j: row i of the front at row[j][i] */
+    double inverse[LANES];      /* 1 / L(j,j), here and below with j and i counted from the first */
+    double below[LANES][LANES]; /* L(i,j) at [j][i], i > j */
+    lane_mask last;             /* of the front's last vector */
+} columns;
+
+/* Those of vector g; is_full: the front has them all. */
+INLINE_ALWAYS void find_columns(const substitution_front *f, const int g, const int is_full,
+                                columns *c)
 {
-    vec pivots = _mm512_set1_pd(1);
-    for (int j = 0; j < count; j++) {
-        const __mmask8 lane = (__mmask8)(1 << j), below = (__mmask8)(0xff << (j + 1));
-        const vec inv = inverse(c, LANES * g + j), left = spread(z[g], j), x = left * inv;
-        pivots = _mm512_mask_mov_pd(pivots, lane, inv);
-        z[g] = _mm512_mask3_fnmadd_pd(rows_of(V, g, c) * inv, left, z[g], below);
-        FOR_UNROLLED (8, int q = g + 1; q < V; q++)
-            z[q] = _mm512_fnmadd_pd(rows_of(V, q, c), x, z[q]);
-        next_column(c);
+    const int first = LANES * g;
+    const scalar *column = f->panel + substitution_column(f->m, f->packed, first);
+    ptrdiff_t step = f->m - (f->packed ? first + 1 : 0);
+    for (int j = 0; j < LANES; j++) {
+        c->row[j] = is_full || first + j < f->p ? column : zeros;
+        column += step;
+        step -= f->packed;
     }
-    z[g] *= pivots;
+    vec diagonal = _mm256_set_pd(c->row[3][first + 3], c->row[2][first + 2], c->row[1][first + 1],
+                                 c->row[0][first]);
+    const vec one = _mm256_set1_pd(1);
+    if (f->unit)
+        diagonal = one;
+    else if (!is_full)
+        diagonal = _mm256_blendv_pd(one, diagonal, keep_lanes(f->p - first, _mm256_set1_pd(-1)));
+    const vec inverse = one / diagonal;
+    for (int j = 0; j < LANES; j++)
+        c->inverse[j] = inverse[j];
+    for (int j = 0; j < LANES; j++)
+        for (int i = j + 1; i < LANES; i++) { /* rows that the front has not are zero */
+            const int is_there = is_full || first + i < f->m;
+            c->below[j][i] = *(is_there ? c->row[j] + first + i : zeros);
+        }
+}
+
+/* Vector q of V of column j. */
+INLINE_ALWAYS vec rows_of(const int V, const int q, const columns *c, int j)
+{
+    return q == V - 1 ? load_lanes(c->last, c->row[j] + LANES * q) : load(c->row[j] + LANES * q);
+}
+
+/* Forward by the columns of vector g.  z keeps what is left of each right-hand side until the
+ * triangle is done, so that a pivot waits for one product of the one before it, not for a quotient
+ * too; so does backward. */
+INLINE_ALWAYS void forward_columns(const int V, const int g, const int is_full,
+                                   const substitution_front *f, lane_mask last, vec *z)
+{
+    columns c = {.last = last};
+    find_columns(f, g, is_full, &c);
+    const double *const inv = c.inverse, left0 = z[g][0],
+                        left1 = z[g][1] - c.below[0][1] * inv[0] * left0,
+                        left2 = z[g][2] - c.below[0][2] * inv[0] * left0 -
+                                c.below[1][2] * inv[1] * left1,
+                        left3 = z[g][3] - c.below[0][3] * inv[0] * left0 -
+                                c.below[1][3] * inv[1] * left1 - c.below[2][3] * inv[2] * left2;
+    const double x[LANES] = {left0 * inv[0], left1 * inv[1], left2 * inv[2], left3 * inv[3]};
+    for (int j = 0; j < LANES; j++) {
+        const vec factor = _mm256_set1_pd(x[j]);
+        FOR_UNROLLED (16, int q = g + 1; q < V; q++)
+            z[q] -= rows_of(V, q, &c, j) * factor;
+    }
+    z[g] = _mm256_set_pd(x[3], x[2], x[1], x[0]);
+}
+
+/* The same where the front has some of these columns. */
+INLINE_ALWAYS void forward_group(const int V, const int g, const substitution_front *f,
+                                 lane_mask last, vec *z)
+{
+    if (g < V && LANES * g + LANES <= f->p)
+        forward_columns(V, g, 1, f, last, z);
+    else if (g < V && LANES * g < f->p)
+        forward_columns(V, g, 0, f, last, z);
 }
 
 INLINE_ALWAYS void forward_by(const int V, const substitution_front *f, const scalar *x,
                               int is_leaf, scalar *z)
 {
     vec v[VECTORS];
-    cursor c = cursor_at(f, 0);
+    const lane_mask last = first_lanes(f->m - LANES * (V - 1));
     prefetch_front(f, BYTES_AHEAD);
-    FOR_UNROLLED (8, int q = 0; q < V; q++)
-        v[q] = is_leaf ? _mm512_setzero_pd() : load(q == V - 1 ? c.last : 0xff, z + LANES * q);
-    v[0] += gather(first_lanes(f->p), f->index, x);
-    if (V > 1 && f->p > LANES)
-        v[1] += gather(first_lanes(f->p - LANES), f->index + LANES, x);
-    forward_group(V, 0, least(f->p, LANES), &c, v);
-    if (V > 1 && f->p > LANES)
-        forward_group(V, 1, f->p - LANES, &c, v);
-    FOR_UNROLLED (8, int q = 0; q < V; q++)
+    FOR_UNROLLED (16, int q = 0; q < V; q++) {
+        v[q] = is_leaf      ? _mm256_setzero_pd()
+               : q == V - 1 ? load_lanes(last, z + LANES * q)
+                            : load(z + LANES * q);
+        if (q < PIVOT_VECTORS && LANES * q < f->p)
+            v[q] += gather(f->p - LANES * q, f->index + LANES * q, x);
+    }
+    forward_group(V, 0, f, last, v);
+    forward_group(V, 1, f, last, v);
+    forward_group(V, 2, f, last, v);
+    forward_group(V, 3, f, last, v);
+    FOR_UNROLLED (16, int q = 0; q < V; q++)
         store(v[q], z + LANES * q);
 }
 
 /* Lane j: the sum of all lanes of a[j]. */
 static inline vec sums(const vec *a)
 {
-    vec pair[4], four[2];
-    for (int k = 0; k < 4; k++)
-        pair[k] =
-            _mm512_unpacklo_pd(a[2 * k], a[2 * k + 1]) + _mm512_unpackhi_pd(a[2 * k], a[2 * k + 1]);
-    for (int k = 0; k < 2; k++)
-        four[k] = _mm512_shuffle_f64x2(pair[2 * k], pair[2 * k + 1], 0x88) +
-                  _mm512_shuffle_f64x2(pair[2 * k], pair[2 * k + 1], 0xdd);
-    return _mm512_shuffle_f64x2(four[0], four[1], 0x88) +
-           _mm512_shuffle_f64x2(four[0], four[1], 0xdd);
+    const vec first = _mm256_hadd_pd(a[0], a[1]), second = _mm256_hadd_pd(a[2], a[3]);
+    return _mm256_blend_pd(first, second, 0xc) + _mm256_permute2f128_pd(first, second, 0x21);
 }
 
-/* Lane j of a[i] and lane i of a[j] change places. */
-static inline void transpose(vec *a)
+/* Backward by the columns of vector g, the rows of the vectors behind it being known. */
+INLINE_ALWAYS void backward_columns(const int V, const int g, const int is_full,
+                                    const substitution_front *f, lane_mask last, vec *z, scalar *x)
 {
-    vec pair[8], four[8];
-    for (int k = 0; k < 8; k += 2) { /* rows of the same parity in pairs of columns */
-        pair[k] = _mm512_unpacklo_pd(a[k], a[k + 1]);
-        pair[k + 1] = _mm512_unpackhi_pd(a[k], a[k + 1]);
-    }
-    for (int k = 0; k < 8; k += 4)
-        for (int odd = 0; odd < 2; odd++) { /* rows 0 and 4, 2 and 6 beyond that, in fours */
-            four[k + odd] = _mm512_shuffle_f64x2(pair[k + odd], pair[k + 2 + odd], 0x88);
-            four[k + 2 + odd] = _mm512_shuffle_f64x2(pair[k + odd], pair[k + 2 + odd], 0xdd);
-        }
-    for (int row = 0; row < 4; row++) {
-        a[row] = _mm512_shuffle_f64x2(four[row], four[4 + row], 0x88);
-        a[4 + row] = _mm512_shuffle_f64x2(four[row], four[4 + row], 0xdd);
-    }
-}
-
-/* The solutions of `count` columns whose pivots are the first lanes of vector g; rhs: their right-
- * hand sides there.  The other lanes of z[g], and the vectors behind it, are known.  Sums of known
- * rows run along the columns and are added up together; the triangle of the pivots is turned, so
- * that a solution is subtracted from those before it at once. */
-INLINE_ALWAYS vec backward_group(const int V, const int g, int count, cursor c, const vec *z,
-                                 vec rhs)
-{
-    const __mmask8 pivots = first_lanes(count);
-    const vec zero = _mm512_setzero_pd();
-    vec sum[LANES], row[LANES], inverses = _mm512_set1_pd(1);
-    FOR_UNROLLED (8, int j = 0; j < LANES; j++) {
-        sum[j] = row[j] = zero;
-        if (j >= count)
-            continue;
-        const vec first = rows_of(V, g, &c);
-        vec even = _mm512_maskz_mul_pd((__mmask8)~pivots, first, z[g]), odd = zero;
-        inverses = _mm512_mask_mov_pd(inverses, (__mmask8)(1 << j), inverse(&c, LANES * g + j));
-        row[j] = _mm512_maskz_mov_pd((__mmask8)(pivots & 0xff << (j + 1)), first);
-        FOR_UNROLLED (8, int q = g + 1; q < V; q++)
+    columns c = {.last = last};
+    find_columns(f, g, is_full, &c);
+    vec sum[LANES];
+    for (int j = 0; j < LANES; j++) {
+        vec even = _mm256_setzero_pd(), odd = even;
+        FOR_UNROLLED (16, int q = g + 1; q < V; q++)
             if ((q - g) & 1)
-                odd = _mm512_fmadd_pd(rows_of(V, q, &c), z[q], odd);
+                odd += rows_of(V, q, &c, j) * z[q];
             else
-                even = _mm512_fmadd_pd(rows_of(V, q, &c), z[q], even);
+                even += rows_of(V, q, &c, j) * z[q];
         sum[j] = even + odd;
-        next_column(&c);
     }
-    rhs -= sums(sum);
-    transpose(row);
-    for (int i = count - 1; i > 0; i--)
-        rhs = _mm512_fnmadd_pd(row[i] * spread(inverses, i), spread(rhs, i), rhs);
-    return rhs * inverses;
+    const vec left = z[g] - sums(sum);
+    const double *const inv = c.inverse, left3 = left[3],
+                        left2 = left[2] - c.below[2][3] * inv[3] * left3,
+                        left1 = left[1] - c.below[1][3] * inv[3] * left3 -
+                                c.below[1][2] * inv[2] * left2,
+                        left0 = left[0] - c.below[0][3] * inv[3] * left3 -
+                                c.below[0][2] * inv[2] * left2 - c.below[0][1] * inv[1] * left1;
+    const double solution[LANES] = {left0 * inv[0], left1 * inv[1], left2 * inv[2], left3 * inv[3]};
+    for (int j = 0; j < LANES; j++)
+        if (is_full || LANES * g + j < f->p)
+            x[f->index[LANES * g + j]] = (scalar)solution[j];
+    z[g] = _mm256_set_pd(solution[3], solution[2], solution[1], solution[0]);
+}
+
+INLINE_ALWAYS void backward_group(const int V, const int g, const substitution_front *f,
+                                  lane_mask last, vec *z, scalar *x)
+{
+    if (g < V && LANES * g + LANES <= f->p)
+        backward_columns(V, g, 1, f, last, z, x);
+    else if (g < V && LANES * g < f->p)
+        backward_columns(V, g, 0, f, last, z, x);
 }
 
 INLINE_ALWAYS void backward_by(const int V, const substitution_front *f, scalar *x)
 {
-    const cursor c = cursor_at(f, 0);
-    const int is_wide = V > 1 && f->p > LANES;
     vec v[VECTORS];
-    scalar solution[2 * LANES];
+    const lane_mask last = first_lanes(f->m - LANES * (V - 1));
     prefetch_front(f, -BYTES_AHEAD);
-    FOR_UNROLLED (8, int q = 0; q < V; q++)
-        v[q] = gather(q == V - 1 ? c.last : 0xff, f->index + LANES * q, x);
-    if (is_wide) {
-        const vec y = backward_group(V, 1, f->p - LANES, cursor_at(f, LANES), v, v[1]);
-        store(y, solution + LANES);
-        v[1] = _mm512_mask_mov_pd(v[1], first_lanes(f->p - LANES), y);
-    }
-    store(backward_group(V, 0, least(f->p, LANES), c, v, v[0]), solution);
-    for (int j = 0; j < f->p; j++)
-        x[f->index[j]] = solution[j];
+    FOR_UNROLLED (16, int q = 0; q < V; q++)
+        v[q] = gather(f->m - LANES * q, f->index + LANES * q, x);
+    backward_group(V, 3, f, last, v, x);
+    backward_group(V, 2, f, last, v, x);
+    backward_group(V, 1, f, last, v, x);
+    backward_group(V, 0, f, last, v, x);
 }
 
 /* call(V), V a constant: vectors of the front's rows. */
-#define BY_VECTORS(f, call) \
-    switch (((f)->m + LANES - 1) / LANES) { \
-    case 1: \
-        call(1); \
-        break; \
-    case 2: \
-        call(2); \
-        break; \
-    case 3: \
-        call(3); \
-        break; \
-    case 4: \
-        call(4); \
-        break; \
-    case 5: \
-        call(5); \
-        break; \
-    case 6: \
-        call(6); \
-        break; \
-    case 7: \
-        call(7); \
-        break; \
-    default: \
-        call(8); \
-    }
+#define CASE(V, call) \
+    case V: \
+        call(V); \
+        break;
+#define UP_TO_8(call) \
+    CASE(1, call) \
+    CASE(2, call) \
+    CASE(3, call) CASE(4, call) CASE(5, call) CASE(6, call) CASE(7, call) CASE(8, call)
+#if defined(SET_avx512)
+#define UP_TO_MOST(call) \
+    UP_TO_8(call) \
+    CASE(9, call) \
+    CASE(10, call) \
+    CASE(11, call) CASE(12, call) CASE(13, call) CASE(14, call) CASE(15, call) CASE(16, call)
+#else
+#define UP_TO_MOST(call) UP_TO_8(call)
+#endif
 
 void SET(substitute_small_forward)(const substitution_front *f, const scalar *x, int is_leaf,
                                    scalar *z)
 {
 #define FORWARD(V) forward_by(V, f, x, is_leaf, z)
-    BY_VECTORS(f, FORWARD)
+    switch ((f->m + LANES - 1) / LANES) {
+        UP_TO_MOST(FORWARD)
+    }
 }
 
 void SET(substitute_small_backward)(const substitution_front *f, scalar *x)
 {
 #define BACKWARD(V) backward_by(V, f, x)
-    BY_VECTORS(f, BACKWARD)
+    switch ((f->m + LANES - 1) / LANES) {
+        UP_TO_MOST(BACKWARD)
+    }
 }
 
 #endif

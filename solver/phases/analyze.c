@@ -241,10 +241,16 @@ done:
     return status;
 }
 
+/* Entries from which an analysis takes many blocks that the system would have to clear, one after
+ * the other. */
+#define LEAST_TO_KEEP_FREED 50000
+
 static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
 {
     environment *env = &s->context->env;
     TRY(input_read(&env->memory, a, env->threads, &s->input, why));
+    if (s->input.entries >= LEAST_TO_KEEP_FREED)
+        memory_keep_freed(&env->memory);
     TRY(check_signs(s, why));
     TRY(schur_rows_read(&env->memory, s->input.a.n, &s->options, &s->schur_rows, why));
     s->schur_size = s->options.schur_size;

@@ -117,6 +117,11 @@ static void there_is_no_pool_beside_an_allocator_or_a_limit_or_for_very_much(voi
     memory_pool *pool = memory_pool_new(&plain, 1000, INT64_MAX);
     memory_pool_free(pool);
     memory_pool_free(NULL);
+    memory_keep_freed(&own); /* asks neither the caller's allocator nor the counters */
+    memory_keep_freed(&limited);
+    memory_keep_freed(&plain);
+    assert_int_equal(held, 0);
+    assert_int_equal(plain.peak + plain.calls + limited.peak + limited.calls, 0);
     char *a = NULL, *b = NULL;
     const memory_part part[] = {{&a, 10, 1, 0}, {&b, 20, 1, 1}};
     assert_true(memory_take_in(NULL, &own, part, 2));

@@ -213,10 +213,10 @@ static void small_fronts_are_those_of_plain_loops(void **state)
     const int count = kernel_sets(1, sets);
     random_stream r = random_seeded(8);
     for (int k = 0; k < count; k++) {
-        assert_int_equal(!sets[k]->small_forward, !sets[k]->small_backward);
-        if (!sets[k]->small_forward)
-            continue;
-        for (int m = 1; m <= SUBSTITUTE_SMALL_ROWS; m++)
+        assert_in_range(sets[k]->small_rows, 0, SUBSTITUTE_SMALL_ROWS);
+        assert_int_equal(!sets[k]->small_forward, sets[k]->small_rows == 0);
+        assert_int_equal(!sets[k]->small_backward, sets[k]->small_rows == 0);
+        for (int m = 1; m <= sets[k]->small_rows; m++)
             for (int p = 1; p <= m && p <= SUBSTITUTE_SMALL_PIVOTS; p++)
                 for (int q = 0; q < 8; q++)
                     check_small(&r, sets[k], m, p, q & 1, q >> 1 & 1, q >> 2);

@@ -121,8 +121,7 @@ static inline void store_pivots(const sweep *go, const node *v, int c, int width
 /* Fronts for which one right-hand side has kernels of its own. */
 static inline int is_small(const sweep *go, const node *v)
 {
-    return go->kernels->small_forward && v->m <= SUBSTITUTE_SMALL_ROWS && v->p > 0 &&
-           v->p <= SUBSTITUTE_SMALL_PIVOTS;
+    return v->m <= go->kernels->small_rows && v->p > 0 && v->p <= SUBSTITUTE_SMALL_PIVOTS;
 }
 
 static inline substitution_front small_front(const sweep *go, const node *v)
