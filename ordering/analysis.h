@@ -64,8 +64,8 @@ libsolver_status column_counts(memory *m, int threads, const graph *g, const int
                                int32_t *const work[4]);
 
 libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e,
-                                 supernodes *s);
-void supernodes_free(memory *m, supernodes *s);
+                                 supernode_set *s);
+void supernodes_free(memory *m, supernode_set *s);
 
 /* place(s): place of front s in the postorder that minimises the stack of the multifrontal method,
  * where a front lies beside the contribution blocks of its children.  n: number of fronts. */

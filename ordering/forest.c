@@ -23,7 +23,7 @@ libsolver_status forest_cost(memory *m, const pattern *a, const int32_t *perm, i
 /* f from its supernodes, each moved to its place.  perm: rows of A in the plain postorder.  The
  * parent of a supernode's last column is the first column of the supernode above, because a column
  * with two children or more begins a supernode. */
-static void number_columns(const int32_t *perm, const supernodes *s, const int32_t *place,
+static void number_columns(const int32_t *perm, const supernode_set *s, const int32_t *place,
                            forest *f)
 {
     f->first[0] = 0;
@@ -64,7 +64,7 @@ static int32_t longest_path(int32_t n, const int32_t *above, const int32_t *firs
 libsolver_status forest_of_elimination(memory *m, const elimination_tree *e, int32_t n,
                                        const int32_t *class_of, forest *f)
 {
-    const supernodes s = e->s;
+    const supernode_set s = e->s;
     int32_t *place = NULL, *expanded = NULL;
     *f = (forest){.n = n, .factor_nnz = e->factor_nnz, .factor_flops = e->factor_flops};
     place = memory_new(m, s.number, sizeof(int32_t));

@@ -114,13 +114,13 @@ typedef struct front_size {
 
 /* The fundamental supernodes in the plain postorder.  Each holds whole vertices of the graph: the
  * rows that one stands for have the same structure and no other children. */
-typedef struct supernodes {
+typedef struct supernode_set {
     int32_t number;
     int32_t *of;      /* vertices: supernode of the one eliminated j-th */
     int32_t *first;   /* number: its first column */
     int32_t *above;   /* number: its parent */
     front_size *size; /* number */
-} supernodes;
+} supernode_set;
 
 /* A graph eliminated in some order: its elimination tree, in postorder. */
 typedef struct elimination_tree {
@@ -131,7 +131,7 @@ typedef struct elimination_tree {
                         stands for, diagonal included;  those of the others are one shorter each */
     int64_t factor_nnz; /* the costs, as in forest */
     double factor_flops;
-    supernodes s;
+    supernode_set s;
 } elimination_tree;
 
 /* perm: any permutation of g's vertices; e gets an equivalent one.  threads, here and in

@@ -5,22 +5,22 @@
 #include "ordering/analysis.h"
 #include <string.h>
 
-void supernodes_free(memory *m, supernodes *s)
+void supernodes_free(memory *m, supernode_set *s)
 {
     memory_free(m, s->of);
     memory_free(m, s->first);
     memory_free(m, s->above);
     memory_free(m, s->size);
-    *s = (supernodes){0};
+    *s = (supernode_set){0};
 }
 
 /* Vertex j continues the supernode of j - 1 if j - 1 is its only child and L(:,j) is L(:,j-1)
  * without the rows of j - 1. */
 libsolver_status supernodes_find(memory *m, const graph *g, const elimination_tree *e,
-                                 supernodes *s)
+                                 supernode_set *s)
 {
     const int32_t n = e->n;
-    *s = (supernodes){.of = memory_zeroed(m, n, sizeof(int32_t))};
+    *s = (supernode_set){.of = memory_zeroed(m, n, sizeof(int32_t))};
     if (!s->of)
         return LIBSOLVER_OUT_OF_MEMORY;
     int32_t *children = s->of; /* of j, until j's supernode is known */
@@ -59,7 +59,7 @@ libsolver_status elimination_seconds(memory *m, int threads, const elimination_t
                                      front_cost merge, front_seconds cost, double column,
                                      const waiting_rows *waiting, double *seconds)
 {
-    const supernodes s = e->s;
+    const supernode_set s = e->s;
     front_size *size = memory_new(m, s.number, sizeof(front_size));
     unsigned char *merged = memory_new(m, s.number, 1);
     int64_t *waits = memory_zeroed(m, 3 * (int64_t)s.number, sizeof(int64_t)), longest = 0;

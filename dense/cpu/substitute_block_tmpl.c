@@ -117,4 +117,4 @@ static void product_transposed(int rows, int columns, int ld, const scalar *a, i
 }
 
 const substitution SET(block_substitution) = {forward, backward, product, product_transposed,
-                                              NULL,    NULL};
+                                              0,       NULL,     NULL};

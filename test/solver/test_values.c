@@ -191,9 +191,9 @@ static void swap_rows(int32_t *row)
 static void threads_read_what_one_reads(void **state)
 {
     (void)state;
-    const int32_t n = 70000;
-    int32_t *start = malloc(sizeof(int32_t) * (n + 1)), *row = malloc(sizeof(int32_t) * 3 * n);
-    double *values = malloc(sizeof(double) * 3 * n), *sum = malloc(sizeof(double) * 3 * n);
+    enum { n = 70000 };
+    int32_t *start = malloc(sizeof(int32_t) * (n + 1u)), *row = malloc(sizeof(int32_t) * 3u * n);
+    double *values = malloc(sizeof(double) * 3u * n), *sum = malloc(sizeof(double) * 3u * n);
     assert_true(start && row && values && sum);
     int32_t entries = 0;
     for (int32_t j = 0; j < n; j++) {
@@ -218,7 +218,7 @@ static void threads_read_what_one_reads(void **state)
             assert_int_equal(input_read(&m, &a, threads, &more, &why), LIBSOLVER_OK);
             assert_int_equal(more.in_order, one.in_order);
             assert_true(more.fingerprint == one.fingerprint);
-            assert_memory_equal(more.a.start, one.a.start, sizeof(int64_t) * (n + 1));
+            assert_memory_equal(more.a.start, one.a.start, sizeof(int64_t) * (n + 1u));
             assert_memory_equal(more.a.row, one.a.row, sizeof(int32_t) * (size_t)entries);
             assert_int_equal(typed_values_d.sum(&more, values, sum, NULL, &why), LIBSOLVER_OK);
             int32_t zeros = 0;
