@@ -204,7 +204,9 @@ static void threads_read_what_one_reads(void **state)
     start[n] = entries;
     assert_in_range(entries, 200001, 3 * n);
     for (int32_t e = 0; e < entries; e++)
-        values[e] = e % 7 ? e : 0;
+        values[e] = e;
+    for (int32_t j = 0; j < n; j += 7)
+        values[start[j]] = 0;
     const libsolver_matrix a = {
         .n = n, .storage = LIBSOLVER_LOWER, .pointers = start, .indices = row, .values = values};
     for (int32_t column = -1; column < n - 400; column += 6997) {
