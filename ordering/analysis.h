@@ -31,8 +31,8 @@ void pattern_offsets(int32_t n, int parts, int ahead, int64_t *next, int64_t *st
 void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank);
 
 /* parent(j) = min { i > j : L(i,j) != 0 } for LL^T = A(perm,perm), -1 at a root.  ancestor,
- * below: workspace, n each.  With the tasks of the team that calls it, if there is one, as the
- * others that are told of threads. */
+ * below: workspace, n each.  Here and below, `threads` are those of the team that calls, if
+ * there is one, whose tasks then share the work. */
 libsolver_status etree_build(memory *m, int threads, const graph *g, const int32_t *perm,
                              const int32_t *rank, int32_t *parent, int32_t *ancestor,
                              int32_t *below);

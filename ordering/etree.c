@@ -9,8 +9,9 @@ void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank)
         rank[perm[k]] = k;
 }
 
-/* What threads note of columns takes no more than so many numbers for each of them. */
-#define MOST_AREA 32
+/* Mean number of neighbours up to which threads share the columns: each has memory for as many
+ * edges as its columns have. */
+#define MOST_NEIGHBORS 32
 
 /* What trees are built from and in. */
 typedef struct growing {
@@ -103,7 +104,7 @@ libsolver_status etree_build(memory *m, int threads, const graph *g, const int32
                              int32_t *below)
 {
     const growing t = {g, perm, rank, parent, ancestor};
-    const int parts = g->start[g->n] > MOST_AREA * (int64_t)g->n ? 1 : threads;
+    const int parts = g->start[g->n] > MOST_NEIGHBORS * (int64_t)g->n ? 1 : threads;
     if (parts == 1) {
         grow_part(&t, &(tree_part){.end = g->n, .edge = below}, NULL);
         return LIBSOLVER_OK;

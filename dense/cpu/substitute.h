@@ -25,7 +25,7 @@ typedef struct substitution_front {
     int ahead; /* what comes next is asked for */
 } substitution_front;
 
-/* Where these fronts end, if 1 <= p; how many rows they have, at most, depends on the kernels. */
+/* Where these fronts end, if 1 <= p; some kernels take fewer rows, see small_rows. */
 #define SUBSTITUTE_SMALL_ROWS 64
 #define SUBSTITUTE_SMALL_PIVOTS 16
 

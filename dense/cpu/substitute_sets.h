@@ -13,15 +13,15 @@ static inline ptrdiff_t substitution_column(ptrdiff_t ld, int packed, int j)
     return j * ld - (packed ? (ptrdiff_t)j * (j + 1) / 2 : 0);
 }
 
-/* Small fronts: real ones have kernels where there are registers for their rows, in vectors of
- * four, and half as many again for what else is at hand. */
+/* Small fronts: real ones have kernels where the processor has twice as many vector registers as
+ * their rows take, in vectors of four. */
 #if !SCALAR_COMPLEX && (defined(SET_avx2) || defined(SET_avx512))
-#define SUBSTITUTE_SMALL_LANES 4
 #ifdef SET_avx512
 #define SUBSTITUTE_SMALL_VECTORS 16
 #else
 #define SUBSTITUTE_SMALL_VECTORS 8
 #endif
+#define SUBSTITUTE_SMALL_LANES 4
 void SET(substitute_small_forward)(const substitution_front *f, const scalar *x, int is_leaf,
                                    scalar *z);
 void SET(substitute_small_backward)(const substitution_front *f, scalar *x);

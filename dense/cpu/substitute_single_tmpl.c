@@ -396,9 +396,9 @@ INLINE_ALWAYS void product_transposed_by(const int ahead, int rows, int columns,
 KERNELS(_here, 0)
 KERNELS(_ahead, 1)
 
-#if (defined(SET_avx2) || defined(SET_avx512)) && !SCALAR_COMPLEX
+#ifdef SUBSTITUTE_SMALL_VECTORS
 #define SMALL \
-    SUBSTITUTE_SMALL_VECTORS *SUBSTITUTE_SMALL_LANES, SET(substitute_small_forward), \
+    (SUBSTITUTE_SMALL_VECTORS) * SUBSTITUTE_SMALL_LANES, SET(substitute_small_forward), \
         SET(substitute_small_backward)
 #else
 #define SMALL 0, NULL, NULL

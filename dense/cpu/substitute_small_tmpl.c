@@ -11,12 +11,13 @@
  * loaded from beside them. */
 #include "dense/cpu/substitute_sets.h"
 
-#if (defined(SET_avx2) || defined(SET_avx512)) && !SCALAR_COMPLEX
+#ifdef SUBSTITUTE_SMALL_VECTORS
 #include <immintrin.h>
 
 #define LANES SUBSTITUTE_SMALL_LANES
 #define VECTORS SUBSTITUTE_SMALL_VECTORS
 #define PIVOT_VECTORS (SUBSTITUTE_SMALL_PIVOTS / LANES)
+_Static_assert(VECTORS *LANES <= SUBSTITUTE_SMALL_ROWS, "the most of any kernels");
 _Static_assert(PIVOT_VECTORS == 4, "each has its call in forward_by and backward_by");
 
 /* Bytes from what is worked on to what is asked for, as in substitute_single_tmpl.c: 2048 and 32768

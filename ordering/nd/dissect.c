@@ -97,8 +97,9 @@ static size_t chunk_of(int32_t n)
 typedef struct division {
     const part *p;
     const separation *s;
-    int32_t *number, count[3]; /* of a vertex on its side */
-    int64_t edges[3];          /* to vertices of any side */
+    int32_t *number;  /* p->n: place of each vertex on its side */
+    int32_t count[3]; /* vertices */
+    int64_t edges[3]; /* from them to vertices of any side */
 } division;
 
 /* The part on one side. */

@@ -27,9 +27,6 @@ libsolver_status input_check(const libsolver_matrix *a, message *why)
     return LIBSOLVER_OK;
 }
 
-/* Entries from which threads share the reading of a pattern. */
-#define LEAST_FOR_THREADS 200000
-
 #define WITHOUT_INDICES "%lld triplets without indices"
 
 /* Number of entries, -1 if the pointers are not ascending from the base. */
@@ -252,7 +249,8 @@ static int copy_columns(const libsolver_matrix *a, int32_t first, int32_t last, 
 /* All columns, by threads where pointers tell where each begins. */
 static int copy_in_order(const libsolver_matrix *a, int64_t entries, int threads, pattern *p)
 {
-    const int parts = a->format == LIBSOLVER_TRIPLETS || entries < LEAST_FOR_THREADS ? 1 : threads;
+    const int parts =
+        a->format == LIBSOLVER_TRIPLETS || entries <= INPUT_OF_ONE_THREAD ? 1 : threads;
     int in_order = 1;
 #pragma omp parallel for num_threads(parts) if (parts > 1) reduction(&& : in_order)
     for (int q = 0; q < parts; q++) {

@@ -10,6 +10,10 @@
 /* Target of an entry on the side of the diagonal that is not read. */
 #define INPUT_IGNORED INT64_MIN
 
+/* Up to so many entries threads are not worth being woken to read them or their values: a parallel
+ * region that has one thread takes as long as a matrix of order 20. */
+#define INPUT_OF_ONE_THREAD 200000
+
 /* A view's pattern, copied: duplicates merged, diagonal completed. */
 typedef struct input {
     pattern a;

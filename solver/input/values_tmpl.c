@@ -7,11 +7,10 @@
 
 #define PART 16384 /* values that a thread looks at in turn */
 
-/* Whether threads are worth being woken for all values: a parallel region that has one thread takes
- * as long as a matrix of order 20. */
+/* Whether threads share all values. */
 static int is_long(const input *in)
 {
-    return in->threads > 1 && in->a.start[in->a.n] > 200000;
+    return in->threads > 1 && in->a.start[in->a.n] > INPUT_OF_ONE_THREAD;
 }
 
 /* Duplicates are summed, entries from above the diagonal apart (FULL) or as their mirror images
