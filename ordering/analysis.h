@@ -17,15 +17,16 @@ libsolver_status amd_order_64(memory *m, const graph *g, int32_t *perm);
 libsolver_status amd_order_weighted(memory *m, const graph *g, int32_t *perm);
 
 /* parts.c: the columns of a pattern in parts of about as many entries each.  How many parts so many
- * threads have: one each, if there is enough to do, but no more than a column has entries in the
- * mean, so that the parts' notes of all columns are not longer than the pattern.  The first column
- * of part q, and n for q = parts. */
+ * threads have: one each, if there is enough to do, but no more than twice as many as a column has
+ * entries in the mean, as each part notes a number for every column.  The first column of part q,
+ * and n for q = parts. */
 int pattern_parts(const pattern *a, int threads);
 int32_t pattern_cut(const pattern *a, int parts, int q);
 /* next: parts x n, in: how many numbers each part has for each of n lists; out: where in the lists,
  * one after the other, its first one goes.  A list holds those of the parts in their order, behind
- * `ahead` others.  start: n + 1, out, where each list begins. */
-void pattern_offsets(int32_t n, int parts, int ahead, int64_t *next, int64_t *start);
+ * `ahead` others.  start: n + 1, out, where each list begins.  Threads share the lists if there are
+ * several parts. */
+void pattern_offsets(int32_t n, int parts, int threads, int ahead, int64_t *next, int64_t *start);
 
 /* rank(perm(k)) = k */
 void permutation_invert(int32_t n, const int32_t *perm, int32_t *rank);

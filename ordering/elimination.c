@@ -11,22 +11,75 @@ void elimination_free(memory *m, elimination_tree *e)
     *e = (elimination_tree){0};
 }
 
-/* factor_nnz and factor_flops: a vertex that stands for w rows has columns of count, count - 1,
- * ..., count - w + 1 entries. */
-static void sum_counts(const graph *g, elimination_tree *e)
+/* Vertices from which threads share the work: fewer take one a millisecond or two. */
+#define LEAST_FOR_THREADS 65536
+/* That many are worked on in so many parts, however many threads share them: sums do not depend on
+ * that. */
+#define PARTS 64
+
+static int parts_of(int32_t n)
 {
-    e->factor_nnz = 0;
-    e->factor_flops = 0;
-    for (int32_t j = 0; j < e->n; j++)
+    return n < LEAST_FOR_THREADS ? 1 : PARTS;
+}
+
+/* The first vertex of part q, and n for q = parts. */
+static int32_t part_begin(int32_t n, int q)
+{
+    return (int32_t)((int64_t)n * q / parts_of(n));
+}
+
+/* Of part q, in which a vertex that stands for w rows has columns of count, count - 1, ...,
+ * count - w + 1 entries. */
+static void sum_part(const graph *g, const elimination_tree *e, int q, int64_t *nnz, double *flops)
+{
+    for (int32_t j = part_begin(e->n, q); j < part_begin(e->n, q + 1); j++)
         for (int32_t w = g->weight ? g->weight[e->perm[j]] : 1, i = 0; i < w; i++) {
             const int64_t count = e->count[j] - i;
-            e->factor_nnz += count;
-            e->factor_flops += (double)(count * count);
+            *nnz += count;
+            *flops += (double)(count * count);
         }
 }
 
-/* Vertices from which threads share the work: fewer take one a millisecond or two. */
-#define LEAST_FOR_THREADS 65536
+/* factor_nnz and factor_flops */
+static void sum_counts(const graph *g, elimination_tree *e)
+{
+    int64_t nnz[PARTS] = {0};
+    double flops[PARTS] = {0};
+    const int parts = parts_of(e->n);
+    e->factor_nnz = 0;
+    e->factor_flops = 0;
+#pragma omp taskgroup
+    for (int q = 0; q < parts; q++) {
+#pragma omp task firstprivate(q) shared(nnz, flops) if (parts > 1)
+        sum_part(g, e, q, nnz + q, flops + q);
+    }
+    for (int q = 0; q < parts; q++) {
+        e->factor_nnz += nnz[q];
+        e->factor_flops += flops[q];
+    }
+}
+
+/* What is known of part q of an order, in the order that `number` makes of that. */
+static void renumber_part(const int32_t *perm, const int32_t *parent, const int32_t *number, int q,
+                          const elimination_tree *e, int32_t *rank)
+{
+    for (int32_t j = part_begin(e->n, q); j < part_begin(e->n, q + 1); j++) {
+        e->perm[number[j]] = perm[j];
+        e->parent[number[j]] = parent[j] == -1 ? -1 : number[parent[j]];
+        rank[perm[j]] = number[j];
+    }
+}
+
+static void renumber(const int32_t *perm, const int32_t *parent, const int32_t *number,
+                     const elimination_tree *e, int32_t *rank)
+{
+    const int parts = parts_of(e->n);
+#pragma omp taskgroup
+    for (int q = 0; q < parts; q++) {
+#pragma omp task firstprivate(q) if (parts > 1)
+        renumber_part(perm, parent, number, q, e, rank);
+    }
+}
 
 /* O(nnz alpha). */
 libsolver_status elimination_build(memory *m, int threads, const graph *g, const int32_t *perm,
@@ -51,11 +104,7 @@ libsolver_status elimination_build(memory *m, int threads, const graph *g, const
     if (status != LIBSOLVER_OK)
         goto done;
     etree_postorder(n, parent, number, work1, work2);
-    for (int32_t j = 0; j < n; j++) {
-        e->perm[number[j]] = perm[j];
-        e->parent[number[j]] = parent[j] == -1 ? -1 : number[parent[j]];
-    }
-    permutation_invert(n, e->perm, rank);
+    renumber(perm, parent, number, e, rank);
     status = column_counts(m, team, g, e->perm, rank, e->parent, e->count,
                            (int32_t *[]){work1, work2, work3, number});
     if (status == LIBSOLVER_OK) {

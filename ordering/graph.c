@@ -46,12 +46,12 @@ libsolver_status graph_build(memory *m, int threads, const pattern *a, graph *g)
         graph_free(m, g);
         return LIBSOLVER_OUT_OF_MEMORY;
     }
-#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+#pragma omp parallel for num_threads(threads) if (parts > 1) schedule(static, 1)
     for (int q = 0; q < parts; q++)
         count_neighbours(a, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
                          next + (int64_t)q * n);
-    pattern_offsets(n, parts, 0, next, g->start);
-#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+    pattern_offsets(n, parts, threads, 0, next, g->start);
+#pragma omp parallel for num_threads(threads) if (parts > 1) schedule(static, 1)
     for (int q = 0; q < parts; q++)
         put_neighbours(a, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
                        next + (int64_t)q * n, g->neighbor);

@@ -9,7 +9,7 @@ enum {
 
 int pattern_parts(const pattern *a, int threads)
 {
-    const int64_t entries = a->start[a->n], most = a->n > 0 ? entries / a->n : 1;
+    const int64_t entries = a->start[a->n], most = a->n > 0 ? 2 * entries / a->n : 1;
     const int parts = threads < MOST_PARTS ? threads : MOST_PARTS;
     return entries < LEAST_IN_PARTS ? 1 : parts < most ? parts : (int)most;
 }
@@ -30,17 +30,49 @@ int32_t pattern_cut(const pattern *a, int parts, int q)
     return low;
 }
 
-void pattern_offsets(int32_t n, int parts, int ahead, int64_t *next, int64_t *start)
+/* Lists [begin, end) from where the first one begins; returns where the last one ends. */
+static int64_t place_lists(int32_t n, int32_t begin, int32_t end, int64_t first, int parts,
+                           int ahead, int64_t *next, int64_t *start)
 {
-    start[0] = 0;
-    for (int32_t j = 0; j < n; j++) {
-        int64_t end = start[j] + ahead;
+    for (int32_t j = begin; j < end; j++) {
+        start[j] = first;
+        first += ahead;
         for (int q = 0; q < parts; q++) {
             int64_t *own = next + (int64_t)q * n + j;
             const int64_t count = *own;
-            *own = end;
-            end += count;
+            *own = first;
+            first += count;
         }
-        start[j + 1] = end;
+    }
+    return first;
+}
+
+static int64_t sum_of_lists(int32_t n, int32_t begin, int32_t end, int parts, int ahead,
+                            const int64_t *next)
+{
+    int64_t sum = (int64_t)(end - begin) * ahead;
+    for (int q = 0; q < parts; q++)
+        for (int32_t j = begin; j < end; j++)
+            sum += next[(int64_t)q * n + j];
+    return sum;
+}
+
+/* Lists have as many ranges as the pattern has parts. */
+void pattern_offsets(int32_t n, int parts, int threads, int ahead, int64_t *next, int64_t *start)
+{
+    int64_t first[MOST_PARTS + 1] = {0};
+    int32_t cut[MOST_PARTS + 1];
+    for (int q = 0; q <= parts; q++)
+        cut[q] = (int32_t)((int64_t)n * q / parts);
+#pragma omp parallel for num_threads(threads) if (parts > 1) schedule(static, 1)
+    for (int q = 0; q < parts - 1; q++)
+        first[q + 1] = sum_of_lists(n, cut[q], cut[q + 1], parts, ahead, next);
+    for (int q = 1; q < parts; q++)
+        first[q] += first[q - 1];
+#pragma omp parallel for num_threads(threads) if (parts > 1) schedule(static, 1)
+    for (int q = 0; q < parts; q++) {
+        const int64_t end = place_lists(n, cut[q], cut[q + 1], first[q], parts, ahead, next, start);
+        if (q == parts - 1)
+            start[n] = end;
     }
 }

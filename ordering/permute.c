@@ -61,12 +61,12 @@ libsolver_status pattern_permute(memory *m, int threads, const pattern *a, const
         goto done;
     permutation_invert(n, perm, rank);
     permuted->n = n;
-#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+#pragma omp parallel for num_threads(threads) if (parts > 1) schedule(static, 1)
     for (int q = 0; q < parts; q++)
         count_entries(a, rank, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
                       next + (int64_t)q * n);
-    pattern_offsets(n, parts, 1, next, permuted->start); /* behind the diagonal */
-#pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
+    pattern_offsets(n, parts, threads, 1, next, permuted->start); /* behind the diagonal */
+#pragma omp parallel for num_threads(threads) if (parts > 1) schedule(static, 1)
     for (int q = 0; q < parts; q++)
         put_entries(a, rank, pattern_cut(a, parts, q), pattern_cut(a, parts, q + 1),
                     next + (int64_t)q * n, permuted, place);

@@ -105,7 +105,7 @@ libsolver_status front_rows(memory *m, int threads, const pattern *a, const unsi
         status = LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK) {
         tree_children(p->supernodes, p->above, f.head, f.next);
-#pragma omp parallel for num_threads(teams) if (teams > 1) schedule(static, 1)
+#pragma omp parallel for num_threads(threads) if (teams > 1) schedule(static, 1)
         for (int t = 0; t < teams; t++) {
             int32_t *own = met + t * (n + longest);
             memset(own, -1, sizeof(int32_t) * (size_t)n);

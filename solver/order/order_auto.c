@@ -180,7 +180,7 @@ static libsolver_status find_both(race *r)
                             .thin = candidate_thin(c)};
     libsolver_status status = LIBSOLVER_OK;
 #pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
-#pragma omp single
+#pragma omp master
     {
         if (!later) {
 #pragma omp task firstprivate(r)
@@ -198,7 +198,7 @@ static libsolver_status dissect(race *r, const nd_watch *watch)
     const choice *c = r->c;
     libsolver_status status = LIBSOLVER_OK;
 #pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
-#pragma omp single
+#pragma omp master
     status = candidate_find(c, LIBSOLVER_ORDERING_ND, watch, &r->nd);
     return unless_stopped(r, status);
 }
