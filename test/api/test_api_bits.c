@@ -196,6 +196,57 @@ static void large_fronts_have_the_same_bits(void **state)
     sparse_free(&indefinite);
 }
 
+/* A tree with fronts so large that threads share them, and others below; the sweeps by themselves,
+ * too. */
+static void solves_of_a_large_tree_have_the_same_bits(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 5, 2};
+    sparse a = sparse_box(64, 24, 24, 7);
+    double *b = right_sides(&a), *first = doubles(a.n * COLUMNS), *x = doubles(a.n * COLUMNS);
+    for (int k = 0; k < 3; k++) {
+        libsolver_options o = options_on_cpu(LIBSOLVER_KIND_SPD);
+        libsolver_context *context;
+        libsolver_analysis *analysis;
+        libsolver_factor *f;
+        libsolver_workspace *w;
+        libsolver_matrix view = sparse_view(&a);
+        const libsolver_vectors bv = block_view(b, a.n, COLUMNS),
+                                xv = block_view(k == 0 ? first : x, a.n, COLUMNS);
+        o.threads = threads[k];
+        assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);
+        assert_int_equal(libsolver_analyze(context, &view, &o, &analysis), LIBSOLVER_OK);
+        assert_int_equal(libsolver_factorize(analysis, &view, &f), LIBSOLVER_OK);
+        assert_int_equal(libsolver_workspace_create(f, COLUMNS, &w), LIBSOLVER_OK);
+        assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_ALL, w, &bv, &xv), LIBSOLVER_OK);
+        for (int again = 0; again < 3; again++) {
+            libsolver_vectors y = block_view(x, a.n, again == 0 ? 1 : COLUMNS);
+            const libsolver_vectors given = block_view(b, a.n, y.columns);
+            memset(x, 0, sizeof(double) * (size_t)(a.n * COLUMNS));
+            assert_int_equal(
+                libsolver_solve_plain(f, again < 2 ? LIBSOLVER_PART_ALL : LIBSOLVER_PART_L, w,
+                                      &given, &y),
+                LIBSOLVER_OK);
+            if (again == 2)
+                assert_int_equal(libsolver_solve_plain(f, LIBSOLVER_PART_LT, w, &y, &y),
+                                 LIBSOLVER_OK);
+            if (again > 0)
+                same("a plain solve", first, x, a.n * COLUMNS);
+            else
+                assert_true(sparse_backward_error(&a, 1, x, b) <= 1e-14);
+        }
+        libsolver_workspace_free(w);
+        libsolver_factor_free(f);
+        libsolver_analysis_free(analysis);
+        libsolver_context_free(context);
+    }
+    assert_true(sparse_backward_error(&a, COLUMNS, first, b) <= 1e-14);
+    free(first);
+    free(x);
+    free(b);
+    sparse_free(&a);
+}
+
 static void ldlt_has_the_same_bits(void **state)
 {
     (void)state;
@@ -252,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cholesky_has_the_same_bits),
         cmocka_unit_test(large_fronts_have_the_same_bits),
+        cmocka_unit_test(solves_of_a_large_tree_have_the_same_bits),
         cmocka_unit_test(ldlt_has_the_same_bits),
         cmocka_unit_test(ldlt_with_many_delays_has_the_same_bits),
         cmocka_unit_test(threads_beyond_the_processors_are_capped),

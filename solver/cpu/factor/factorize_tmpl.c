@@ -293,7 +293,9 @@ static void factorize_tree(numeric *f)
 {
     const schedule *tasks = &f->plan->tasks;
     memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
-#pragma omp parallel num_threads(tasks->threads) if (tasks -> threads > 1)
+    const int threads = cpu_plan_factorize_threads(f->plan);
+    const double begin = omp_get_wtime();
+#pragma omp parallel num_threads(threads) if (threads > 1)
     {
         const uint64_t mode = subnormal_add_mode(NUMERIC_MODE);
 #pragma omp single
@@ -303,6 +305,7 @@ static void factorize_tree(numeric *f)
         }
         subnormal_set_mode(mode); /* all tasks are done */
     }
+    team_took(&f->plan->env->rest, threads, begin, tasks->seconds);
 }
 
 /* Delayed columns took more space than was planned: the solves' space follows. */

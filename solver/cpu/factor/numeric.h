@@ -238,7 +238,8 @@ static inline int is_simplicial(const numeric *f)
 /* Threads that are worth waking for a solve of so many columns. */
 static inline int numeric_solve_threads(const numeric *f, int64_t columns)
 {
-    return is_simplicial(f) ? 1 : cpu_plan_solve_threads(f->plan, columns);
+    double alone;
+    return is_simplicial(f) ? 1 : cpu_plan_solve_threads(f->plan, columns, &alone);
 }
 
 /* Places of the rows of s's contribution block among the rows of its parent's front, as

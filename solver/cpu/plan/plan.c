@@ -20,18 +20,20 @@ static double factorize_work(int64_t k, int64_t m)
     return (double)k * (double)m * (double)m + 10 * (double)m + 1000;
 }
 
-/* Predicted seconds of all fronts from which other threads are woken: 0.5 ms of Cholesky, 1 to 2 of
+/* Seconds predicted of all fronts from which other threads are woken: 0.5 ms of Cholesky, 1 to 2 of
  * L D L^T.  Below they gain up to a third where processors are idle (bcsstk14 0.37 ms instead of
  * 0.54), and cost several slices of the scheduler's time, of 4 ms each, where they are not. */
 #define SECONDS_FOR_THREADS 1.8e-3
+/* Processors on which it may take so many times as long. */
+#define SLOW_PROCESSOR 2
 
-static int factorize_threads(const partition *part, int threads)
+static double predicted_seconds(const partition *part)
 {
     double seconds = 0;
-    for (int32_t s = 0; s < part->supernodes && seconds < SECONDS_FOR_THREADS; s++)
+    for (int32_t s = 0; s < part->supernodes; s++)
         seconds += cpu_front_seconds(part->first[s + 1] - part->first[s],
                                      part->row_start[s + 1] - part->row_start[s]);
-    return seconds < SECONDS_FOR_THREADS ? 1 : threads;
+    return seconds;
 }
 
 /* Work of a solve: entries read, and their like for each row and each front. */
@@ -39,27 +41,30 @@ static double solve_work(int64_t k, int64_t m)
 {
     return (double)k * (double)m + 6 * (double)m + 80;
 }
-/* What is worth a second thread, about 0.1 ms, and each thread beyond: on 16 processors of a server
- * lap2d:70 takes 118 us with 4 threads and 850 with 16, lap2d:200 400 with 8 and 1150 with
- * 16.  Below, waking a thread gains little, and costs much where processors are busy.  A further
- * column takes about a seventh of the time of the first. */
+/* What is worth a second thread: about 0.1 ms.  A further column takes about a seventh of the time
+ * of the first. */
 #define SOLVE_WORK_FOR_THREADS 4e5
 #define SOLVE_WORK_FOR_THREADS_OF_BLOCK \
     8e5 /* they gain less there: a quarter of 0.25 ms where processors are idle */
-#define SOLVE_WORK_OF_THREAD 2.5e5
 #define SOLVE_WORK_OF_COLUMN 0.15
+/* Of one thread, for factors that lie in memory. */
+#define SECONDS_OF_SOLVE_WORK 1.5e-9
 /* Trees of less are not cut: no usual number of columns is worth it. */
 #define SOLVE_WORK_FOR_SCHEDULE 4e4
 
-int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns)
+int cpu_plan_factorize_threads(const cpu_plan *plan)
 {
-    const double work = plan->solves.work * (1 + SOLVE_WORK_OF_COLUMN * (double)(columns - 1));
-    const double worth = work / SOLVE_WORK_OF_THREAD;
-    const int threads = plan->solves.threads;
-    if (threads < 2 ||
-        work < (columns > 1 ? SOLVE_WORK_FOR_THREADS_OF_BLOCK : SOLVE_WORK_FOR_THREADS))
+    return team_size(&plan->env->rest, plan->tasks.threads, plan->tasks.seconds);
+}
+
+int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns, double *alone)
+{
+    const double columns_work = 1 + SOLVE_WORK_OF_COLUMN * (double)(columns - 1);
+    *alone = plan->solves.seconds * columns_work;
+    if (plan->solves.work * columns_work <
+        (columns > 1 ? SOLVE_WORK_FOR_THREADS_OF_BLOCK : SOLVE_WORK_FOR_THREADS))
         return 1;
-    return worth >= threads ? threads : worth < 2 ? 2 : (int)worth;
+    return team_size(&plan->env->rest, plan->solves.threads, *alone);
 }
 
 /* Of one front.  where: place of a row in it. */
@@ -105,7 +110,7 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     for (int32_t s = 0; s < supernodes; s++)
         plan->largest_front = plan_rows(plan, s) > plan->largest_front ? (int32_t)plan_rows(plan, s)
                                                                        : plan->largest_front;
-#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static, 1)
+#pragma omp parallel for num_threads(plan->env->threads) if (threads > 1) schedule(static, 1)
     for (int t = 0; t < threads; t++)
         for (int32_t s = (int32_t)((int64_t)supernodes * t / threads);
              s < (int32_t)((int64_t)supernodes * (t + 1) / threads); s++)
@@ -171,10 +176,14 @@ static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_pro
         return LIBSOLVER_OUT_OF_MEMORY;
     TRY(index_fronts(m, plan));
     TRY(find_schur_node(plan, problem, why));
+    const double seconds = predicted_seconds(&plan->part);
     TRY(schedule_build(m, &plan->part, factorize_work, 0,
-                       factorize_threads(&plan->part, problem->env->threads), &plan->tasks));
-    return schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE,
-                          problem->env->threads, &plan->solves);
+                       seconds < SECONDS_FOR_THREADS ? 1 : problem->env->threads, &plan->tasks));
+    TRY(schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads,
+                       &plan->solves));
+    plan->tasks.seconds = SLOW_PROCESSOR * seconds;
+    plan->solves.seconds = SECONDS_OF_SOLVE_WORK * plan->solves.work;
+    return LIBSOLVER_OK;
 }
 
 /* The signs that are expected of pivots, in the plan's order. */

@@ -6,8 +6,11 @@
  * run of memory; in fronts a row has the width that kernels want, filled up by zeros.  Forward,
  * every front adds what its children pass up, solves for its pivots and passes its other rows up;
  * the order of all sums is that of the tree, whatever the threads do. */
+#include "solver/cpu/plan/work_queue.h"
 #include "solver/cpu/solve/workspace.h"
 #include "dense/cpu/substitute.h"
+#include <omp.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* Blocks of right-hand sides: bytes of the next front that are asked for ahead; longer runs the
@@ -209,12 +212,9 @@ static void backward(const sweep *go, int32_t s)
         store_pivots(go, v, go->c, go->width, conjugate, z);
 }
 
-static int was_last(int32_t *pending)
+static int was_last(_Atomic int32_t *pending)
 {
-    int32_t left;
-#pragma omp atomic capture seq_cst
-    left = --*pending;
-    return left == 0;
+    return atomic_fetch_sub(pending, 1) == 1;
 }
 
 /* A range of supernodes, then every supernode above it of which it was the last to be waited
@@ -228,15 +228,10 @@ static void forward_range(const sweep *go, const task_range *range)
         forward(go, s);
 }
 
-static void forward_tree(const sweep *go)
+static void forward_ranges(const sweep *go, work_queue *q)
 {
-    const schedule *tasks = &go->f->plan->solves;
-    memcpy(go->w->pending, tasks->pending, sizeof(int32_t) * (size_t)go->f->plan->part.supernodes);
-    for (int32_t r = 0; r < tasks->ranges; r++) {
-#pragma omp task firstprivate(r)
-        forward_range(go, &tasks->range[r]);
-    }
-#pragma omp taskwait
+    for (int32_t r; (r = work_queue_range(q)) >= 0;)
+        forward_range(go, &go->f->plan->solves.range[r]);
 }
 
 static void backward_range(const sweep *go, const task_range *range)
@@ -245,8 +240,18 @@ static void backward_range(const sweep *go, const task_range *range)
         backward(go, s);
 }
 
-/* Upper supernode s, then what hangs below it: tasks, but for one upper child that comes next. */
-static void backward_from(const sweep *go, int32_t s)
+/* Whether a front is one that several threads solve with. */
+static int is_shared(const sweep *go, int32_t s)
+{
+    const node *v = &go->f->node[s];
+    return (int64_t)v->m * v->p > SUBSTITUTE_LARGE;
+}
+
+/* Items of the queue: s + 1 is upper supernode s, -1 - r range r. */
+
+/* Upper supernode s, then one upper child after the other; what else hangs below them may begin.
+ * shared: those that are shared, as tasks, until there are none. */
+static void backward_from(const sweep *go, work_queue *q, int32_t s, int shared)
 {
     const cpu_plan *plan = go->f->plan;
     const schedule *tasks = &plan->solves;
@@ -256,35 +261,90 @@ static void backward_from(const sweep *go, int32_t s)
         for (int32_t child = plan->child[s]; child >= 0; child = plan->sibling[child]) {
             if (!tasks->upper[child])
                 continue;
-            if (next >= 0) {
+            if (shared && !is_shared(go, child)) {
+                work_queue_put(q, child + 1);
+                continue;
+            }
+            if (next >= 0 && !shared)
+                work_queue_put(q, next + 1);
+            else if (next >= 0) {
 #pragma omp task firstprivate(next)
-                backward_from(go, next);
+                backward_from(go, q, next, 1);
             }
             next = child;
         }
-        for (int32_t r = tasks->below[s]; r >= 0; r = tasks->range[r].next) {
-#pragma omp task firstprivate(r)
-            backward_range(go, &tasks->range[r]);
-        }
+        for (int32_t r = tasks->below[s]; r >= 0; r = tasks->range[r].next)
+            work_queue_put(q, -1 - r);
         s = next;
     }
 }
 
-static void backward_tree(const sweep *go)
+/* Of the roots, the last one first: those that are not shared may begin, or, shared, the others are
+ * solved with, and with what is shared below them. */
+static void backward_roots(const sweep *go, work_queue *q, int shared)
 {
-    const cpu_plan *plan = go->f->plan;
-    const schedule *tasks = &plan->solves;
-    for (int32_t s = plan->part.supernodes - 1; s >= 0; s--)
-        if (tasks->upper[s] && plan->part.above[s] < 0) {
+    const schedule *tasks = &go->f->plan->solves;
+    for (int32_t k = tasks->tops - 1; k >= 0; k--) {
+        const int32_t s = tasks->top[k];
+        if (go->f->plan->part.above[s] >= 0 || is_shared(go, s) != shared)
+            continue;
+        if (!shared)
+            work_queue_put(q, s + 1);
+        else {
 #pragma omp task firstprivate(s)
-            backward_from(go, s);
+            backward_from(go, q, s, 1);
         }
-    for (int32_t r = tasks->ranges - 1; r >= 0; r--)
-        if (tasks->range[r].above < 0) {
-#pragma omp task firstprivate(r)
-            backward_range(go, &tasks->range[r]);
+    }
+    for (int32_t r = tasks->ranges - 1; r >= 0 && !shared; r--)
+        if (tasks->range[r].above < 0)
+            work_queue_put(q, -1 - r);
+}
+
+static void backward_items(const sweep *go, work_queue *q)
+{
+    const schedule *tasks = &go->f->plan->solves;
+    for (int32_t item; (item = work_queue_take(q)) != 0;) {
+        if (item > 0)
+            backward_from(go, q, item - 1, 0);
+        else
+            backward_range(go, &tasks->range[-1 - item]);
+        work_queue_done(q);
+    }
+}
+
+static int has_shared_root(const sweep *go)
+{
+    const schedule *tasks = &go->f->plan->solves;
+    for (int32_t k = 0; k < tasks->tops; k++)
+        if (go->f->plan->part.above[tasks->top[k]] < 0 && is_shared(go, tasks->top[k]))
+            return 1;
+    return 0;
+}
+
+/* Fronts that are shared are OpenMP's tasks, which threads work on while they wait for each other
+ * at a barrier. */
+static void sweep_by_threads(const sweep *go, int threads)
+{
+    const schedule *tasks = &go->f->plan->solves;
+    const int has_shared = has_shared_root(go);
+    work_queue q;
+    work_queue_init(&q, tasks, go->w->pending + go->w->nodes);
+    for (int32_t k = 0; k < tasks->tops; k++)
+        atomic_init(&go->w->pending[tasks->top[k]], tasks->pending[tasks->top[k]]);
+    backward_roots(go, &q, 0);
+#pragma omp parallel num_threads(threads)
+    {
+        if (go->part & BACKEND_L)
+            forward_ranges(go, &q);
+        if (go->part & BACKEND_LT) {
+#pragma omp barrier
+            if (has_shared) {
+#pragma omp single
+                backward_roots(go, &q, 1);
+            }
+            backward_items(go, &q);
         }
-#pragma omp taskwait
+    }
 }
 
 /* Both sweeps by one thread, without tasks. */
@@ -297,18 +357,6 @@ static void sweep_alone(const sweep *go)
     if (go->part & BACKEND_LT)
         for (int32_t s = supernodes - 1; s >= 0; s--)
             backward(go, s);
-}
-
-static void sweep_by_threads(const sweep *go, int threads)
-{
-#pragma omp parallel num_threads(threads)
-#pragma omp single
-    {
-        if (go->part & BACKEND_L)
-            forward_tree(go);
-        if (go->part & BACKEND_LT)
-            backward_tree(go);
-    }
 }
 
 /* x := D^-1 x */
@@ -353,10 +401,13 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
                       .width = width,
                       .kernels = NAME(substitution_kernels)(width, ahead),
                       .ahead = ahead};
-    const int threads = numeric_solve_threads(f, c);
-    if (threads > 1)
+    double alone;
+    const int threads = cpu_plan_solve_threads(f->plan, c, &alone);
+    if (threads > 1) {
+        const double begin = omp_get_wtime();
         sweep_by_threads(&go, threads);
-    else
+        team_took(&f->plan->env->rest, threads, begin, alone);
+    } else
         sweep_alone(&go);
 }
 

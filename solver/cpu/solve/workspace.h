@@ -8,12 +8,13 @@
 /* workspace_tmpl.c: what one solve writes to.  A block of c <= columns right-hand sides is kept by
  * rows: row i at i c. */
 typedef struct workspace {
-    int64_t columns;         /* most right-hand sides at a time */
-    int64_t rows;            /* solve_entries that `front` has room for */
-    scalar *x;               /* n: right-hand sides, then solutions, scaled, in the plan's order */
-    scalar *front;           /* rows: the fronts at hand, forward also those that wait */
-    int32_t *pending, nodes; /* of so many supernodes */
-    void *vectors;           /* what holds the vectors of refinement: */
+    int64_t columns;          /* most right-hand sides at a time */
+    int64_t rows;             /* solve_entries that `front` has room for */
+    scalar *x;                /* n: right-hand sides, then solutions, scaled, in the plan's order */
+    scalar *front;            /* rows: the fronts at hand, forward also those that wait */
+    int32_t nodes;            /* supernodes that there is room for */
+    _Atomic int32_t *pending; /* 2 nodes: of a supernode what it waits for, then what may begin */
+    void *vectors;            /* what holds the vectors of refinement: */
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
     real *bound;                   /* n: |A||x| + |b| */

@@ -46,7 +46,7 @@ int64_t NAME(cpu_own_workspace_bytes)(const numeric *f, int64_t columns)
         bytes += memory_counted(4 * n, sizeof(scalar));
     if (!f->single)
         bytes += memory_counted(front_entries(f, columns), sizeof(scalar)) +
-                 memory_counted(supernodes_met(f), sizeof(int32_t));
+                 memory_counted(2 * (int64_t)supernodes_met(f), sizeof(int32_t));
     return bytes;
 }
 
@@ -156,7 +156,7 @@ libsolver_status NAME(cpu_workspace_fit_solves)(const numeric *f, workspace *w, 
     if (!w->pending || w->nodes < supernodes_met(f)) {
         memory_free(m, w->pending);
         w->nodes = supernodes_met(f);
-        w->pending = memory_new_in(f->pool, m, w->nodes, sizeof(int32_t));
+        w->pending = memory_new_in(f->pool, m, 2 * (int64_t)w->nodes, sizeof(int32_t));
         if (!w->pending)
             return no_room(m, why);
     }
