@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/message.h"
-#include "base/team.h"
 
 /* The values of libsolver_phase. */
 enum { PHASE_ANALYZE, PHASE_FACTORIZE, PHASE_SOLVE };
@@ -14,7 +13,6 @@ enum { PHASE_ANALYZE, PHASE_FACTORIZE, PHASE_SOLVE };
 typedef struct environment {
     memory memory;
     int threads; /* >= 1 */
-    team_rest rest;
     int device;
     void *stream;
     void (*log)(void *user, const char *sentence);

@@ -293,7 +293,7 @@ static void factorize_tree(numeric *f)
 {
     const schedule *tasks = &f->plan->tasks;
     memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
-    const int threads = cpu_plan_factorize_threads(f->plan);
+    const int threads = numeric_threads(f);
     const double begin = omp_get_wtime();
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
@@ -305,7 +305,7 @@ static void factorize_tree(numeric *f)
         }
         subnormal_set_mode(mode); /* all tasks are done */
     }
-    team_took(&f->plan->env->rest, threads, begin, tasks->seconds);
+    team_took(&f->pace, tasks->threads, threads, omp_get_wtime() - begin, tasks->seconds);
 }
 
 /* Delayed columns took more space than was planned: the solves' space follows. */

@@ -7,6 +7,7 @@
 #include "base/scalar.h"
 #include "dense/cpu/front.h"
 #include "solver/cpu/plan/plan.h"
+#include "solver/cpu/plan/team.h"
 #include "solver/cpu/factor/single.h"
 #include "solver/matching/matching.h"
 
@@ -170,7 +171,8 @@ typedef struct numeric {
     numeric_layout layout;
     numeric_attempt attempt;
     numeric_history history;
-    int threads;
+    int threads;          /* that a team may have */
+    team_pace pace;       /* of factorizations */
     scratch *scratch;     /* threads */
     scalar *tile_scratch; /* threads x FRONT_TASK_SCRATCH */
     int32_t *pending;     /* supernodes */
@@ -235,11 +237,10 @@ static inline int is_simplicial(const numeric *f)
     return f->cholesky && f->plan->simplicial;
 }
 
-/* Threads that are worth waking for a solve of so many columns. */
-static inline int numeric_solve_threads(const numeric *f, int64_t columns)
+/* Threads for what a factorization shares. */
+static inline int numeric_threads(const numeric *f)
 {
-    double alone;
-    return is_simplicial(f) ? 1 : cpu_plan_solve_threads(f->plan, columns, &alone);
+    return team_size(&f->pace, f->plan->tasks.threads, f->plan->tasks.seconds);
 }
 
 /* Places of the rows of s's contribution block among the rows of its parent's front, as

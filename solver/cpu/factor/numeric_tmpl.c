@@ -124,7 +124,7 @@ static void load_values(numeric *f)
 {
     const pattern *a = f->plan->given;
     const scalar *values = f->given;
-    const int threads = cpu_plan_factorize_threads(f->plan);
+    const int threads = numeric_threads(f);
     /* in the caller's order, which is likely to have neighbours near each other */
     real *sum = f->largest, *own = f->row_sum;
     memset(sum, 0, sizeof(real) * (size_t)a->n);

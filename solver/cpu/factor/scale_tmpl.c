@@ -110,7 +110,7 @@ static inline void equilibrate_row(numeric *f, int32_t j)
 static void equilibrate_diagonal(numeric *f)
 {
     const int32_t n = f->plan->a.n;
-    const int threads = cpu_plan_factorize_threads(f->plan);
+    const int threads = numeric_threads(f);
     if (threads > 1) {
 #pragma omp parallel for num_threads(threads)
         for (int32_t j = 0; j < n; j++)

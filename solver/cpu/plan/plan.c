@@ -24,8 +24,8 @@ static double factorize_work(int64_t k, int64_t m)
  * L D L^T.  Below they gain up to a third where processors are idle (bcsstk14 0.37 ms instead of
  * 0.54), and cost several slices of the scheduler's time, of 4 ms each, where they are not. */
 #define SECONDS_FOR_THREADS 1.8e-3
-/* Processors on which it may take so many times as long. */
-#define SLOW_PROCESSOR 2
+/* Complex systems, L D L^T and slow processors may take so many times as long. */
+#define RATHER_TOO_MANY 2
 
 static double predicted_seconds(const partition *part)
 {
@@ -52,19 +52,22 @@ static double solve_work(int64_t k, int64_t m)
 /* Trees of less are not cut: no usual number of columns is worth it. */
 #define SOLVE_WORK_FOR_SCHEDULE 4e4
 
-int cpu_plan_factorize_threads(const cpu_plan *plan)
+static double work_of_columns(int64_t columns)
 {
-    return team_size(&plan->env->rest, plan->tasks.threads, plan->tasks.seconds);
+    return 1 + SOLVE_WORK_OF_COLUMN * (double)(columns - 1);
 }
 
-int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns, double *alone)
+int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns)
 {
-    const double columns_work = 1 + SOLVE_WORK_OF_COLUMN * (double)(columns - 1);
-    *alone = plan->solves.seconds * columns_work;
-    if (plan->solves.work * columns_work <
-        (columns > 1 ? SOLVE_WORK_FOR_THREADS_OF_BLOCK : SOLVE_WORK_FOR_THREADS))
-        return 1;
-    return team_size(&plan->env->rest, plan->solves.threads, *alone);
+    return plan->solves.work * work_of_columns(columns) <
+                   (columns > 1 ? SOLVE_WORK_FOR_THREADS_OF_BLOCK : SOLVE_WORK_FOR_THREADS)
+               ? 1
+               : plan->solves.threads;
+}
+
+double cpu_plan_solve_seconds(const cpu_plan *plan, int64_t columns)
+{
+    return plan->solves.seconds * work_of_columns(columns);
 }
 
 /* Of one front.  where: place of a row in it. */
@@ -181,7 +184,7 @@ static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_pro
                        seconds < SECONDS_FOR_THREADS ? 1 : problem->env->threads, &plan->tasks));
     TRY(schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads,
                        &plan->solves));
-    plan->tasks.seconds = SLOW_PROCESSOR * seconds;
+    plan->tasks.seconds = RATHER_TOO_MANY * seconds;
     plan->solves.seconds = SECONDS_OF_SOLVE_WORK * plan->solves.work;
     return LIBSOLVER_OK;
 }

@@ -22,7 +22,7 @@ typedef struct task_range {
 typedef struct schedule {
     int threads;    /* to run it with; 1 when the problem is small */
     double work;    /* of the whole tree */
-    double seconds; /* that one thread takes, rather too many */
+    double seconds; /* that one thread is predicted to take, rather too many */
     int32_t ranges;
     task_range *range;    /* ascending */
     unsigned char *upper; /* supernodes */
@@ -100,12 +100,12 @@ static inline int plan_rows(const cpu_plan *plan, int32_t s)
 /* Predicted seconds of a front with k pivots and m rows, in a factorization and a few solves. */
 double cpu_front_seconds(int64_t k, int64_t m);
 
-/* Threads that are worth waking for a factorization, and for a solve of so many columns, which one
- * takes `alone` seconds: one or all, as a team of another size than the last one costs OpenMP's
- * library the making of new threads (about 60 us each, lap2d:100 refactorized by 16 and solved by
- * 4). */
-int cpu_plan_factorize_threads(const cpu_plan *plan);
-int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns, double *alone);
+/* Threads that are worth waking for a solve of so many columns: one or all, as a team of another
+ * size than the last one costs OpenMP's library the making of new threads (about 60 us each,
+ * lap2d:100 refactorized by 16 and solved by 4).  And seconds that one thread takes for it, rather
+ * too many. */
+int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns);
+double cpu_plan_solve_seconds(const cpu_plan *plan, int64_t columns);
 
 libsolver_status cpu_plan_create(const backend_problem *problem, cpu_plan **plan, message *why);
 void cpu_plan_free(cpu_plan *plan);

@@ -557,7 +557,7 @@ libsolver_status NAME(cpu_refine)(const void *numeric_, void *workspace_,
     for (int64_t first = 0; first < b->columns; first += width) {
         group g = group_of(f, w, (int)(b->columns - first < width ? b->columns - first : width),
                            refinement, why);
-        const int threads = numeric_solve_threads(f, g.c);
+        const int threads = workspace_threads(f, w, g.c);
         NAME(cpu_load)(n, g.c, b, first, row, NULL, threads, w->rhs);
         if (!refinement->solve_first)
             NAME(cpu_load)(n, g.c, x, first, row, NULL, threads, w->solution);

@@ -401,14 +401,18 @@ void NAME(cpu_solve_block)(const numeric *f, int part, workspace *w, int c)
                       .width = width,
                       .kernels = NAME(substitution_kernels)(width, ahead),
                       .ahead = ahead};
-    double alone;
-    const int threads = cpu_plan_solve_threads(f->plan, c, &alone);
-    if (threads > 1) {
-        const double begin = omp_get_wtime();
-        sweep_by_threads(&go, threads);
-        team_took(&f->plan->env->rest, threads, begin, alone);
-    } else
+    const int most = cpu_plan_solve_threads(f->plan, c);
+    if (most == 1) {
         sweep_alone(&go);
+        return;
+    }
+    const int threads = workspace_threads(f, w, c);
+    const double begin = omp_get_wtime();
+    if (threads > 1)
+        sweep_by_threads(&go, threads);
+    else
+        sweep_alone(&go);
+    team_took(&w->pace, most, threads, omp_get_wtime() - begin, cpu_plan_solve_seconds(f->plan, c));
 }
 
 libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace_,
@@ -421,7 +425,7 @@ libsolver_status NAME(cpu_solve)(const void *numeric_, int part, void *workspace
     TRY(NAME(cpu_workspace_fit)(f, w, why));
     for (int64_t first = 0; first < b->columns; first += w->columns) {
         const int c = (int)(b->columns - first < w->columns ? b->columns - first : w->columns);
-        const int threads = numeric_solve_threads(f, c);
+        const int threads = workspace_threads(f, w, c);
         if (environment_cancelled(f->plan->env))
             return FAIL(why, LIBSOLVER_CANCELLED, "the solve was cancelled");
         if (part & BACKEND_L)

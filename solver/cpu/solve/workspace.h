@@ -14,6 +14,7 @@ typedef struct workspace {
     scalar *front;            /* rows: the fronts at hand, forward also those that wait */
     int32_t nodes;            /* supernodes that there is room for */
     _Atomic int32_t *pending; /* 2 nodes: of a supernode what it waits for, then what may begin */
+    team_pace pace;           /* of solves */
     void *vectors;            /* what holds the vectors of refinement: */
     scalar *solution, *best, *rhs; /* n each, for refinement: unscaled, in the plan's order */
     wide *residual;                /* n: b - A x */
@@ -33,6 +34,14 @@ typedef struct workspace {
     libsolver_status (*trial_override)(void *user, backend_refinement *trial, message *why);
     void *trial_user;
 } workspace;
+
+/* Threads for what a solve of so many columns shares. */
+static inline int workspace_threads(const numeric *f, const workspace *w, int64_t columns)
+{
+    return is_simplicial(f) ? 1
+                            : team_size(&w->pace, cpu_plan_solve_threads(f->plan, columns),
+                                        cpu_plan_solve_seconds(f->plan, columns));
+}
 
 int64_t NAME(cpu_workspace_bytes)(const void *numeric, int64_t columns);
 /* The same without the workspace of a factor in single precision. */
