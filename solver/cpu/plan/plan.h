@@ -22,7 +22,7 @@ typedef struct task_range {
 typedef struct schedule {
     int threads;    /* to run it with; 1 when the problem is small */
     double work;    /* of the whole tree */
-    double seconds; /* that one thread is predicted to take, rather too many */
+    double seconds; /* that one thread is predicted to take */
     int32_t ranges;
     task_range *range;    /* ascending */
     unsigned char *upper; /* supernodes */

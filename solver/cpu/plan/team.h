@@ -14,8 +14,8 @@ typedef struct team_pace {
     double team;  /* the same of the latest team */
 } team_pace;
 
-/* `threads`, or 1 while teams rest.  predicted: seconds that one thread takes, rather too many as
- * long as none has. */
+/* `threads`, or 1 while teams rest.  predicted: seconds that one thread takes; if far too few, one
+ * thread is tried for once. */
 int team_size(const team_pace *p, int threads, double predicted);
 /* So many threads took so many seconds for it, where a team would have `threads`. */
 void team_took(team_pace *p, int threads, int used, double seconds, double predicted);
