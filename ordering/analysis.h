@@ -19,7 +19,8 @@ libsolver_status amd_order_weighted(memory *m, const graph *g, int32_t *perm);
 /* parts.c: the columns of a pattern in parts of about as many entries each.  How many parts so many
  * threads have: one each, if there is enough to do, but no more than twice as many as a column has
  * entries in the mean, as each part notes a number for every column.  The first column of part q,
- * and n for q = parts. */
+ * and n for q = parts.  The team has all threads, whatever the parts: a team of another size would
+ * cost the making of threads (experiments.md, Fronts on many cores). */
 int pattern_parts(const pattern *a, int threads);
 int32_t pattern_cut(const pattern *a, int parts, int q);
 /* next: parts x n, in: how many numbers each part has for each of n lists; out: where in the lists,
