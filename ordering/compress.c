@@ -31,12 +31,6 @@ static int indistinguishable(const graph *g, int32_t u, int32_t v)
     }
 }
 
-/* The first vertex of part q, for threads: parts have the same number of vertices. */
-static int32_t cut_at(const graph *g, int parts, int q)
-{
-    return (int32_t)((int64_t)g->n * q / parts);
-}
-
 /* first(v): smallest vertex with v's closed neighbourhood; returns the number of different ones.
  * Those that share it are neighbours.  They are told by hashes of the neighbourhoods first: sums of
  * numbers that look random, as those of the bare vertices agree too often in graphs with structure.
@@ -46,7 +40,7 @@ static int32_t find_classes(const graph *g, int parts, uint64_t *hash, int32_t *
     int32_t classes = 0;
 #pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
     for (int part = 0; part < parts; part++)
-        for (int32_t v = cut_at(g, parts, part); v < cut_at(g, parts, part + 1); v++) {
+        for (int32_t v = equal_cut(g->n, parts, part); v < equal_cut(g->n, parts, part + 1); v++) {
             uint64_t sum = hash64_number((uint64_t)v);
             for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
                 sum += hash64_number((uint64_t)g->neighbor[p]);
@@ -55,7 +49,7 @@ static int32_t find_classes(const graph *g, int parts, uint64_t *hash, int32_t *
 #pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1) \
     reduction(+ : classes)
     for (int part = 0; part < parts; part++)
-        for (int32_t v = cut_at(g, parts, part); v < cut_at(g, parts, part + 1); v++) {
+        for (int32_t v = equal_cut(g->n, parts, part); v < equal_cut(g->n, parts, part + 1); v++) {
             const int64_t end = g->start[v + 1], degree = end - g->start[v];
             first[v] = v;
             for (int64_t p = g->start[v]; p < end && g->neighbor[p] < v; p++) {

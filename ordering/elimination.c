@@ -22,10 +22,9 @@ static int parts_of(int32_t n)
     return n < LEAST_FOR_THREADS ? 1 : PARTS;
 }
 
-/* The first vertex of part q, and n for q = parts. */
 static int32_t part_begin(int32_t n, int q)
 {
-    return (int32_t)((int64_t)n * q / parts_of(n));
+    return equal_cut(n, parts_of(n), q);
 }
 
 /* Of part q, in which a vertex that stands for w rows has columns of count, count - 1, ...,

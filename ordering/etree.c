@@ -114,8 +114,8 @@ libsolver_status etree_build(memory *m, int threads, const graph *g, const int32
         return LIBSOLVER_OUT_OF_MEMORY;
 #pragma omp taskgroup
     for (int q = 0; q < parts; q++) {
-        part[q].begin = (int32_t)((int64_t)g->n * q / parts);
-        part[q].end = (int32_t)((int64_t)g->n * (q + 1) / parts);
+        part[q].begin = equal_cut(g->n, parts, q);
+        part[q].end = equal_cut(g->n, parts, q + 1);
 #pragma omp task firstprivate(q)
         grow_alone(m, &t, part + q, below);
     }

@@ -11,6 +11,12 @@
 #include "libsolver_types.h"
 #include <stdatomic.h>
 
+/* Where part q of n things in equal parts begins, and where part q - 1 ends: n for q = parts. */
+static inline int32_t equal_cut(int32_t n, int parts, int q)
+{
+    return (int32_t)((int64_t)n * q / parts);
+}
+
 /* Lower triangle of a symmetric matrix by columns: rows of column j are row[start[j] ..
  * start[j+1]), ascending, each once, the diagonal first and always present. */
 typedef struct pattern {

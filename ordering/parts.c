@@ -60,18 +60,17 @@ static int64_t sum_of_lists(int32_t n, int32_t begin, int32_t end, int parts, in
 /* Lists have as many ranges as the pattern has parts. */
 void pattern_offsets(int32_t n, int parts, int threads, int ahead, int64_t *next, int64_t *start)
 {
-    int64_t first[MOST_PARTS + 1] = {0};
-    int32_t cut[MOST_PARTS + 1];
-    for (int q = 0; q <= parts; q++)
-        cut[q] = (int32_t)((int64_t)n * q / parts);
+    int64_t first[MOST_PARTS] = {0};
 #pragma omp parallel for num_threads(threads) if (parts > 1) schedule(static, 1)
     for (int q = 0; q < parts - 1; q++)
-        first[q + 1] = sum_of_lists(n, cut[q], cut[q + 1], parts, ahead, next);
+        first[q + 1] =
+            sum_of_lists(n, equal_cut(n, parts, q), equal_cut(n, parts, q + 1), parts, ahead, next);
     for (int q = 1; q < parts; q++)
         first[q] += first[q - 1];
 #pragma omp parallel for num_threads(threads) if (parts > 1) schedule(static, 1)
     for (int q = 0; q < parts; q++) {
-        const int64_t end = place_lists(n, cut[q], cut[q + 1], first[q], parts, ahead, next, start);
+        const int64_t end = place_lists(n, equal_cut(n, parts, q), equal_cut(n, parts, q + 1),
+                                        first[q], parts, ahead, next, start);
         if (q == parts - 1)
             start[n] = end;
     }

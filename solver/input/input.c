@@ -254,8 +254,7 @@ static int copy_in_order(const libsolver_matrix *a, int64_t entries, int threads
     int in_order = 1;
 #pragma omp parallel for num_threads(parts) if (parts > 1) reduction(&& : in_order)
     for (int q = 0; q < parts; q++) {
-        const int32_t first = (int32_t)((int64_t)p->n * q / parts),
-                      last = (int32_t)((int64_t)p->n * (q + 1) / parts);
+        const int32_t first = equal_cut(p->n, parts, q), last = equal_cut(p->n, parts, q + 1);
         const int64_t e = q == 0 ? 0 : index_at(a->pointers, a->pointer_type, first) - a->base;
         int64_t end;
         const int copied = copy_columns(a, first, last, e, entries, p, &end);

@@ -169,8 +169,8 @@ static libsolver_status unless_stopped(const race *r, libsolver_status status)
                : status;
 }
 
-/* Both orders at the same time, as far as they are wanted.  Here and below it is the calling thread
- * that begins, as glibc gives it again what it has freed in calls before. */
+/* Both orders at the same time, as far as they are wanted.  Here and below the calling
+ * thread begins, because its allocator has the memory that earlier calls have freed. */
 static libsolver_status find_both(race *r)
 {
     const choice *c = r->c;

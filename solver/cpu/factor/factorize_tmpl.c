@@ -305,7 +305,7 @@ static void factorize_tree(numeric *f)
         }
         subnormal_set_mode(mode); /* all tasks are done */
     }
-    team_took(&f->pace, tasks->threads, threads, omp_get_wtime() - begin, tasks->seconds);
+    team_took(&f->pace, tasks->threads, threads, omp_get_wtime() - begin, f->plan->seconds);
 }
 
 /* Delayed columns took more space than was planned: the solves' space follows. */

@@ -240,7 +240,7 @@ static inline int is_simplicial(const numeric *f)
 /* Threads for what a factorization shares. */
 static inline int numeric_threads(const numeric *f)
 {
-    return team_size(&f->pace, f->plan->tasks.threads, f->plan->tasks.seconds);
+    return team_size(&f->pace, f->plan->tasks.threads, f->plan->seconds);
 }
 
 /* Places of the rows of s's contribution block among the rows of its parent's front, as

@@ -24,8 +24,8 @@ static double factorize_work(int64_t k, int64_t m)
  * L D L^T.  Below they gain up to a third where processors are idle (bcsstk14 0.37 ms instead of
  * 0.54), and cost several slices of the scheduler's time, of 4 ms each, where they are not. */
 #define SECONDS_FOR_THREADS 1.8e-3
-/* Real Cholesky takes half to nearly all of what is predicted, L D L^T up to twice as long; complex
- * numbers so many times more. */
+/* Real Cholesky takes half of what is predicted to nearly all of it, L D L^T up to twice as long;
+ * in complex arithmetic they take this many times as long. */
 #define COMPLEX_FACTOR 3
 
 static double predicted_seconds(const partition *part)
@@ -48,7 +48,7 @@ static double solve_work(int64_t k, int64_t m)
 #define SOLVE_WORK_FOR_THREADS_OF_BLOCK \
     8e5 /* they gain less there: a quarter of 0.25 ms where processors are idle */
 #define SOLVE_WORK_OF_COLUMN 0.15
-/* Of one thread, for factors that lie in memory. */
+/* Of one thread, where the factor is read from memory. */
 #define SECONDS_OF_SOLVE_WORK 1.5e-9
 /* Trees of less are not cut: no usual number of columns is worth it. */
 #define SOLVE_WORK_FOR_SCHEDULE 4e4
@@ -68,7 +68,7 @@ int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns)
 
 double cpu_plan_solve_seconds(const cpu_plan *plan, int64_t columns)
 {
-    return plan->solves.seconds * work_of_columns(columns);
+    return SECONDS_OF_SOLVE_WORK * plan->solves.work * work_of_columns(columns);
 }
 
 /* Of one front.  where: place of a row in it. */
@@ -98,8 +98,8 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     const partition *part = &plan->part;
     const int32_t supernodes = part->supernodes;
     const int most = plan->env->threads < MOST_THREADS ? plan->env->threads : MOST_THREADS,
-              threads = supernodes < LEAST_FOR_THREADS ? 1 : most;
-    int32_t *where = memory_new(m, (int64_t)threads * part->n, sizeof(int32_t));
+              parts = supernodes < LEAST_FOR_THREADS ? 1 : most;
+    int32_t *where = memory_new(m, (int64_t)parts * part->n, sizeof(int32_t));
     if (!where)
         return LIBSOLVER_OUT_OF_MEMORY;
     for (int32_t s = supernodes - 1; s >= 0; s--) {
@@ -114,11 +114,11 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     for (int32_t s = 0; s < supernodes; s++)
         plan->largest_front = plan_rows(plan, s) > plan->largest_front ? (int32_t)plan_rows(plan, s)
                                                                        : plan->largest_front;
-#pragma omp parallel for num_threads(plan->env->threads) if (threads > 1) schedule(static, 1)
-    for (int t = 0; t < threads; t++)
-        for (int32_t s = (int32_t)((int64_t)supernodes * t / threads);
-             s < (int32_t)((int64_t)supernodes * (t + 1) / threads); s++)
-            index_front(plan, s, where + (int64_t)t * part->n);
+#pragma omp parallel for num_threads(plan->env->threads) if (parts > 1) schedule(static, 1)
+    for (int q = 0; q < parts; q++)
+        for (int32_t s = equal_cut(supernodes, parts, q); s < equal_cut(supernodes, parts, q + 1);
+             s++)
+            index_front(plan, s, where + (int64_t)q * part->n);
     memory_free(m, where);
     return LIBSOLVER_OK;
 }
@@ -183,13 +183,11 @@ static libsolver_status plan_fronts(memory *m, cpu_plan *plan, const backend_pro
     const double seconds = predicted_seconds(&plan->part);
     TRY(schedule_build(m, &plan->part, factorize_work, 0,
                        seconds < SECONDS_FOR_THREADS ? 1 : problem->env->threads, &plan->tasks));
-    TRY(schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE, problem->env->threads,
-                       &plan->solves));
-    plan->tasks.seconds = problem->type == LIBSOLVER_Z || problem->type == LIBSOLVER_C
-                              ? COMPLEX_FACTOR * seconds
-                              : seconds;
-    plan->solves.seconds = SECONDS_OF_SOLVE_WORK * plan->solves.work;
-    return LIBSOLVER_OK;
+    plan->seconds = problem->type == LIBSOLVER_Z || problem->type == LIBSOLVER_C
+                        ? COMPLEX_FACTOR * seconds
+                        : seconds;
+    return schedule_build(m, &plan->part, solve_work, SOLVE_WORK_FOR_SCHEDULE,
+                          problem->env->threads, &plan->solves);
 }
 
 /* The signs that are expected of pivots, in the plan's order. */

@@ -20,15 +20,14 @@ typedef struct task_range {
  * their own, started by the last of their children to finish; everything below is grouped into
  * ranges.  Results do not depend on the cut. */
 typedef struct schedule {
-    int threads;    /* to run it with; 1 when the problem is small */
-    double work;    /* of the whole tree */
-    double seconds; /* that one thread is predicted to take */
+    int threads; /* to run it with; 1 when the problem is small */
+    double work; /* of the whole tree */
     int32_t ranges;
     task_range *range;    /* ascending */
     unsigned char *upper; /* supernodes */
     int32_t *pending;     /* supernodes: ranges and upper children an upper supernode waits for */
     int32_t *below;       /* supernodes: the first range below an upper supernode, -1: none */
-    int32_t *top, tops;   /* the upper supernodes, ascending */
+    int32_t uppers, *upper_list; /* the upper supernodes, ascending */
 } schedule;
 
 /* Where the fronts of a factor lie, and their contribution blocks, and their rows while it solves:
@@ -72,6 +71,7 @@ typedef struct cpu_plan {
     struct cpu_plan *_Atomic by_fronts; /* with `simplicial`, once they are wanted: the plan that
                                            has fronts, in an order of its own */
     schedule tasks, solves;             /* of factorizations, of solves */
+    double seconds;                     /* predicted of a factorization by one thread */
     int32_t largest_front;              /* max m */
     cpu_places places; /* of a factor as expected, without delayed columns; block NULL: not known */
     int64_t predicted_bytes; /* of a factor and its workspace: see backend.predict */
@@ -100,11 +100,10 @@ static inline int plan_rows(const cpu_plan *plan, int32_t s)
 /* Predicted seconds of a front with k pivots and m rows, in a factorization and a few solves. */
 double cpu_front_seconds(int64_t k, int64_t m);
 
-/* Threads that are worth waking for a solve of so many columns: one or all, as a team of another
- * size than the last one costs OpenMP's library the making of new threads (about 60 us each,
- * lap2d:100 refactorized by 16 and solved by 4).  And seconds that one thread takes for it, rather
- * too many. */
+/* Threads that are worth waking for a solve of so many columns: one or all, because a team of
+ * another size than the last one makes OpenMP's library create threads, at about 60 us each. */
 int cpu_plan_solve_threads(const cpu_plan *plan, int64_t columns);
+/* Seconds that one thread takes for it at most. */
 double cpu_plan_solve_seconds(const cpu_plan *plan, int64_t columns);
 
 libsolver_status cpu_plan_create(const backend_problem *problem, cpu_plan **plan, message *why);

@@ -41,9 +41,9 @@ libsolver_status schedule_build(memory *m, const partition *part, front_cost cos
     tasks->upper = memory_zeroed(m, n, 1);
     tasks->pending = memory_zeroed(m, n, sizeof(int32_t));
     tasks->below = memory_new(m, n, sizeof(int32_t));
-    tasks->top = memory_new(m, n, sizeof(int32_t));
+    tasks->upper_list = memory_new(m, n, sizeof(int32_t));
     if (!work || !tasks->range || !tasks->upper || !tasks->pending || !tasks->below ||
-        !tasks->top) {
+        !tasks->upper_list) {
         memory_free(m, work);
         schedule_free(m, tasks);
         return LIBSOLVER_OUT_OF_MEMORY;
@@ -67,7 +67,7 @@ libsolver_status schedule_build(memory *m, const partition *part, front_cost cos
     for (int32_t s = 0; s < n; s++) {
         const int32_t above = part->above[s];
         if (tasks->upper[s]) {
-            tasks->top[tasks->tops++] = s;
+            tasks->upper_list[tasks->uppers++] = s;
             if (above >= 0)
                 tasks->pending[above]++;
             first = s + 1;
@@ -98,6 +98,6 @@ void schedule_free(memory *m, schedule *tasks)
     memory_free(m, tasks->upper);
     memory_free(m, tasks->pending);
     memory_free(m, tasks->below);
-    memory_free(m, tasks->top);
+    memory_free(m, tasks->upper_list);
     *tasks = (schedule){0};
 }

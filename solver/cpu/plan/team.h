@@ -14,10 +14,10 @@ typedef struct team_pace {
     double team;  /* the same of the latest team */
 } team_pace;
 
-/* `threads`, or 1 while teams rest.  predicted: seconds that one thread takes; if far too few, one
- * thread is tried for once. */
+/* `threads`, or 1 while teams rest.  predicted: seconds that one thread takes; where that is far
+ * too little, one call is made by one thread, which shows it. */
 int team_size(const team_pace *p, int threads, double predicted);
-/* So many threads took so many seconds for it, where a team would have `threads`. */
+/* `used` threads took so many seconds for a call for which a team has `threads`. */
 void team_took(team_pace *p, int threads, int used, double seconds, double predicted);
 
 #endif

@@ -17,7 +17,7 @@ static inline void pause_spin(void)
 void work_queue_init(work_queue *q, const schedule *tasks, _Atomic int32_t *item)
 {
     q->ranges = tasks->ranges;
-    q->room = tasks->ranges + tasks->tops;
+    q->room = tasks->ranges + tasks->uppers;
     q->item = item;
     atomic_init(&q->range, 0);
     atomic_init(&q->taken, 0);

@@ -247,10 +247,21 @@ static int is_shared(const sweep *go, int32_t s)
     return (int64_t)v->m * v->p > SUBSTITUTE_LARGE;
 }
 
-/* Items of the queue: s + 1 is upper supernode s, -1 - r range r. */
+static void backward_from(const sweep *go, work_queue *q, int32_t s, int shared);
+
+/* Upper supernode s may begin: as a task if it is shared, otherwise as item s + 1 of the queue, in
+ * which -1 - r stands for range r. */
+static void begin_upper(const sweep *go, work_queue *q, int32_t s, int shared)
+{
+    if (shared) {
+#pragma omp task firstprivate(s)
+        backward_from(go, q, s, 1);
+    } else
+        work_queue_put(q, s + 1);
+}
 
 /* Upper supernode s, then one upper child after the other; what else hangs below them may begin.
- * shared: those that are shared, as tasks, until there are none. */
+ * shared: s is, and so are the children that follow it here; the others go to the queue. */
 static void backward_from(const sweep *go, work_queue *q, int32_t s, int shared)
 {
     const cpu_plan *plan = go->f->plan;
@@ -262,15 +273,11 @@ static void backward_from(const sweep *go, work_queue *q, int32_t s, int shared)
             if (!tasks->upper[child])
                 continue;
             if (shared && !is_shared(go, child)) {
-                work_queue_put(q, child + 1);
+                begin_upper(go, q, child, 0);
                 continue;
             }
-            if (next >= 0 && !shared)
-                work_queue_put(q, next + 1);
-            else if (next >= 0) {
-#pragma omp task firstprivate(next)
-                backward_from(go, q, next, 1);
-            }
+            if (next >= 0)
+                begin_upper(go, q, next, shared);
             next = child;
         }
         for (int32_t r = tasks->below[s]; r >= 0; r = tasks->range[r].next)
@@ -279,25 +286,22 @@ static void backward_from(const sweep *go, work_queue *q, int32_t s, int shared)
     }
 }
 
-/* Of the roots, the last one first: those that are not shared may begin, or, shared, the others are
- * solved with, and with what is shared below them. */
-static void backward_roots(const sweep *go, work_queue *q, int shared)
+/* The upper roots that are shared, or those that are not, may begin, the last one first.  Returns
+ * how many are of the other kind. */
+static int backward_roots(const sweep *go, work_queue *q, int shared)
 {
     const schedule *tasks = &go->f->plan->solves;
-    for (int32_t k = tasks->tops - 1; k >= 0; k--) {
-        const int32_t s = tasks->top[k];
-        if (go->f->plan->part.above[s] >= 0 || is_shared(go, s) != shared)
+    int others = 0;
+    for (int32_t k = tasks->uppers - 1; k >= 0; k--) {
+        const int32_t s = tasks->upper_list[k];
+        if (go->f->plan->part.above[s] >= 0)
             continue;
-        if (!shared)
-            work_queue_put(q, s + 1);
-        else {
-#pragma omp task firstprivate(s)
-            backward_from(go, q, s, 1);
-        }
+        if (is_shared(go, s) == shared)
+            begin_upper(go, q, s, shared);
+        else
+            others++;
     }
-    for (int32_t r = tasks->ranges - 1; r >= 0 && !shared; r--)
-        if (tasks->range[r].above < 0)
-            work_queue_put(q, -1 - r);
+    return others;
 }
 
 static void backward_items(const sweep *go, work_queue *q)
@@ -312,33 +316,25 @@ static void backward_items(const sweep *go, work_queue *q)
     }
 }
 
-static int has_shared_root(const sweep *go)
-{
-    const schedule *tasks = &go->f->plan->solves;
-    for (int32_t k = 0; k < tasks->tops; k++)
-        if (go->f->plan->part.above[tasks->top[k]] < 0 && is_shared(go, tasks->top[k]))
-            return 1;
-    return 0;
-}
-
-/* Fronts that are shared are OpenMP's tasks, which threads work on while they wait for each other
- * at a barrier. */
+/* Threads work on the tasks of shared fronts while they wait for each other at a barrier. */
 static void sweep_by_threads(const sweep *go, int threads)
 {
     const schedule *tasks = &go->f->plan->solves;
-    const int has_shared = has_shared_root(go);
     work_queue q;
     work_queue_init(&q, tasks, go->w->pending + go->w->nodes);
-    for (int32_t k = 0; k < tasks->tops; k++)
-        atomic_init(&go->w->pending[tasks->top[k]], tasks->pending[tasks->top[k]]);
-    backward_roots(go, &q, 0);
+    for (int32_t k = 0; k < tasks->uppers; k++)
+        atomic_init(&go->w->pending[tasks->upper_list[k]], tasks->pending[tasks->upper_list[k]]);
+    const int shared_roots = backward_roots(go, &q, 0);
+    for (int32_t r = tasks->ranges - 1; r >= 0; r--)
+        if (tasks->range[r].above < 0)
+            work_queue_put(&q, -1 - r);
 #pragma omp parallel num_threads(threads)
     {
         if (go->part & BACKEND_L)
             forward_ranges(go, &q);
         if (go->part & BACKEND_LT) {
 #pragma omp barrier
-            if (has_shared) {
+            if (shared_roots > 0) {
 #pragma omp single
                 backward_roots(go, &q, 1);
             }
