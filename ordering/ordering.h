@@ -34,6 +34,12 @@ typedef struct graph {
     int32_t *weight;   /* n or NULL */
 } graph;
 
+/* Work from which threads share what is done for each front, and the dissection of a graph of so
+ * many entries.  One takes a few milliseconds for less: others save it a tenth of that or nothing,
+ * and a process that has no team yet has to make one, in .1 to several milliseconds. */
+#define FRONTS_FOR_THREADS 8192
+#define ENTRIES_FOR_THREADS 40000
+
 /* graph of a pattern.  Owned by the caller; graph_free.  threads, here and below: so many share the
  * work; the result does not depend on them. */
 libsolver_status graph_build(memory *m, int threads, const pattern *a, graph *g);

@@ -5,8 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Fronts from which threads share the work, and most of them: each has an array of all rows. */
-#define LEAST_FOR_THREADS 8192
+/* Most threads that share the work: each has an array of all rows. */
 #define MOST_THREADS 8
 
 /* Natural merge sort: a list of rows is made of the children's lists, each ascending, and the few
@@ -92,7 +91,7 @@ libsolver_status front_rows(memory *m, int threads, const pattern *a, const unsi
                           memory_new(m, p->supernodes, sizeof(int32_t))};
     tree_cut cut = {0};
     const int team = threads < MOST_THREADS ? threads : MOST_THREADS;
-    libsolver_status status = tree_cut_find(m, p->supernodes < LEAST_FOR_THREADS ? 1 : team,
+    libsolver_status status = tree_cut_find(m, p->supernodes < FRONTS_FOR_THREADS ? 1 : team,
                                             p->supernodes, p->above, p->row_start, &cut);
     const int teams = cut.subtrees > 0 ? team : 1;
     int64_t longest = 0;

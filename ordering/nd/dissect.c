@@ -321,7 +321,8 @@ libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32
 {
     const nd_watch watch = {.thin = thin};
     libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(env->threads) if (env -> threads > 1 && g->n > TASK_LEAST)
+    const int shared = env->threads > 1 && g->start[g->n] >= ENTRIES_FOR_THREADS;
+#pragma omp parallel num_threads(env->threads) if (shared)
 #pragma omp master /* whose allocator has the memory that earlier calls have freed */
     status = order_nd_watched(env, g, seed, &watch, perm);
     return status;

@@ -26,10 +26,6 @@
  * room for threads and fewer levels for a GPU (elas_armadillo 40, AMD 55). */
 #define EQUAL 1.02
 
-/* Graphs with so many entries are dissected while AMD is at work, which is
- * wasted where AMD's order shows that dissection does not pay. */
-#define WORTH_A_THREAD 40000
-
 /* A large graph with few neighbours everywhere is dissected first.  If its first separator is that
  * of a body in three dimensions, of more than n^SOLID rows, AMD's order would cost at least twice
  * as much afterwards (lap3d:40 2.7, lap3d:50 2.3) and is not looked for: it would take a fifth of
@@ -169,6 +165,13 @@ static libsolver_status unless_stopped(const race *r, libsolver_status status)
                : status;
 }
 
+/* Whether threads share the work on c's graph. */
+static int is_shared(const choice *c)
+{
+    const graph *g = choice_graph(c);
+    return c->env->threads > 1 && g->start[g->n] >= ENTRIES_FOR_THREADS;
+}
+
 /* Both orders at the same time, as far as they are wanted.  Here and below the calling
  * thread begins, because its allocator has the memory that earlier calls have freed. */
 static libsolver_status find_both(race *r)
@@ -180,7 +183,7 @@ static libsolver_status find_both(race *r)
                             .user = r,
                             .thin = candidate_thin(c)};
     libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
+#pragma omp parallel num_threads(c->env->threads) if (is_shared(c))
 #pragma omp master
     {
         if (!later) {
@@ -198,7 +201,7 @@ static libsolver_status dissect(race *r, const nd_watch *watch)
 {
     const choice *c = r->c;
     libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(c->env->threads) if (c -> env->threads > 1)
+#pragma omp parallel num_threads(c->env->threads) if (is_shared(c))
 #pragma omp master
     status = candidate_find(c, LIBSOLVER_ORDERING_ND, watch, &r->nd);
     return unless_stopped(r, status);
@@ -242,14 +245,13 @@ static libsolver_status find_in_turn(race *r)
     return dissect(r, &watch);
 }
 
-/* AMD's order and, as far as it is wanted, the other. */
+/* AMD's order and, as far as it is wanted, the other: where threads share the work at the same
+ * time, which is wasted where AMD's order shows that dissection does not pay. */
 static libsolver_status find_any(race *r)
 {
     const choice *c = r->c;
     const graph *g = choice_graph(c);
-    const int together =
-        g->n > 0 && !c->amd.e.perm &&
-        (may_be_solid(g) || (c->env->threads > 1 && g->start[g->n] > WORTH_A_THREAD));
+    const int together = g->n > 0 && !c->amd.e.perm && (may_be_solid(g) || is_shared(c));
     TRY(together ? find_both(r) : find_in_turn(r));
     if (!atomic_load(&r->stop) || is_hopeless(r) || !is_worth_nd(c, LATTICE_PART))
         return LIBSOLVER_OK;

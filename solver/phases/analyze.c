@@ -243,7 +243,7 @@ done:
 
 /* Entries from which an analysis takes many blocks that the system would have to clear, one after
  * the other. */
-#define LEAST_TO_KEEP_FREED 50000
+#define LEAST_TO_KEEP_FREED 4000
 
 static libsolver_status analyze(libsolver_analysis *s, const libsolver_matrix *a, message *why)
 {

@@ -86,9 +86,7 @@ static void index_front(cpu_plan *plan, int32_t s, int32_t *where)
             plan->position[p] = where[part->row[p]];
 }
 
-/* Fronts from which threads share their indexing, and most of them: each has an array of all
- * rows. */
-#define LEAST_FOR_THREADS 8192
+/* Most threads that share the indexing of fronts: each has an array of all rows. */
 #define MOST_THREADS 8
 
 /* local: places of A's entries in their fronts; position: places of a front's rows in its
@@ -98,7 +96,7 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     const partition *part = &plan->part;
     const int32_t supernodes = part->supernodes;
     const int most = plan->env->threads < MOST_THREADS ? plan->env->threads : MOST_THREADS,
-              parts = supernodes < LEAST_FOR_THREADS ? 1 : most;
+              parts = supernodes < FRONTS_FOR_THREADS ? 1 : most;
     int32_t *where = memory_new(m, (int64_t)parts * part->n, sizeof(int32_t));
     if (!where)
         return LIBSOLVER_OUT_OF_MEMORY;
