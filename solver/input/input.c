@@ -265,8 +265,43 @@ static int copy_in_order(const libsolver_matrix *a, int64_t entries, int threads
     return in_order && p->start[p->n] == entries;
 }
 
-/* Reads it so if it is so; *done tells. */
-static libsolver_status read_in_order(memory *m, const libsolver_matrix *a, input *in, int *done)
+/* The same of columns that may have duplicates next to each other and lack their diagonals, with
+ * the places of all entries.  p->row: entries + n. */
+static inline int complete_typed(const libsolver_matrix *a, libsolver_index pointers,
+                                 libsolver_index indices, int64_t entries, pattern *p,
+                                 int64_t *target)
+{
+    int64_t e = 0, next = 0;
+    for (int32_t j = 0; j < p->n; j++) {
+        int64_t last = j; /* row of the place at next - 1 */
+        p->start[j] = next;
+        p->row[next++] = j;
+        for (; is_in_column(a, pointers, e, entries, j); e++) {
+            const int64_t i = index_at(a->indices, indices, e) - a->base;
+            if (i < last || i >= p->n)
+                return 0;
+            if (i > last)
+                p->row[next++] = (int32_t)i;
+            target[e] = next - 1;
+            last = i;
+        }
+    }
+    p->start[p->n] = next;
+    return e == entries;
+}
+
+static int copy_completed(const libsolver_matrix *a, int64_t entries, pattern *p, int64_t *target)
+{
+    const libsolver_index pointers = a->pointer_type, indices = a->index_type;
+    if (pointers != indices)
+        return complete_typed(a, pointers, indices, entries, p, target);
+    return indices == LIBSOLVER_INT64
+               ? complete_typed(a, LIBSOLVER_INT64, LIBSOLVER_INT64, entries, p, target)
+               : complete_typed(a, LIBSOLVER_INT32, LIBSOLVER_INT32, entries, p, target);
+}
+
+/* Reads it if its columns are like that; *done tells. */
+static libsolver_status read_by_columns(memory *m, const libsolver_matrix *a, input *in, int *done)
 {
     *done = 0;
     if (in->full || in->upper)
@@ -274,13 +309,23 @@ static libsolver_status read_in_order(memory *m, const libsolver_matrix *a, inpu
     in->a.row = memory_new(m, in->entries, sizeof(int32_t));
     if (!in->a.row)
         return LIBSOLVER_OUT_OF_MEMORY;
-    *done = copy_in_order(a, in->entries, in->threads, &in->a);
-    in->in_order = *done;
-    in->scattered = in->scattered && !*done;
-    if (*done)
+    *done = in->in_order = copy_in_order(a, in->entries, in->threads, &in->a);
+    if (!*done) {
+        memory_free(m, in->a.row);
+        in->a.row = memory_new(m, in->entries + a->n, sizeof(int32_t));
+        in->target = memory_new(m, in->entries, sizeof(int64_t));
+        if (!in->a.row || !in->target)
+            return LIBSOLVER_OUT_OF_MEMORY;
+        *done = copy_completed(a, in->entries, &in->a, in->target);
+    }
+    if (*done) {
+        in->scattered = 0;
         return LIBSOLVER_OK;
+    }
     memory_free(m, in->a.row);
+    memory_free(m, in->target);
     in->a.row = NULL;
+    in->target = NULL;
     return LIBSOLVER_OK;
 }
 
@@ -400,7 +445,7 @@ libsolver_status input_read(memory *m, const libsolver_matrix *a, int threads, i
     int done = 0;
     in->a.start = memory_new(m, a->n + 1, sizeof(int64_t));
     libsolver_status status =
-        in->a.start ? read_in_order(m, a, in, &done) : LIBSOLVER_OUT_OF_MEMORY;
+        in->a.start ? read_by_columns(m, a, in, &done) : LIBSOLVER_OUT_OF_MEMORY;
     if (status == LIBSOLVER_OK && !done)
         status = read_any(m, a, in, why);
     in->fingerprint = status == LIBSOLVER_OK ? fingerprint(a, in->entries, in->threads) : 0;
