@@ -13,8 +13,7 @@ void elimination_free(memory *m, elimination_tree *e)
 
 /* Vertices from which threads share the work: fewer take one a millisecond or two. */
 #define LEAST_FOR_THREADS 65536
-/* That many are worked on in so many parts, however many threads share them: sums do not depend on
- * that. */
+/* That many are worked on in so many parts. */
 #define PARTS 64
 
 static int parts_of(int32_t n)
@@ -27,34 +26,17 @@ static int32_t part_begin(int32_t n, int q)
     return equal_cut(n, parts_of(n), q);
 }
 
-/* Of part q, in which a vertex that stands for w rows has columns of count, count - 1, ...,
- * count - w + 1 entries. */
-static void sum_part(const graph *g, const elimination_tree *e, int q, int64_t *nnz, double *flops)
+/* factor_nnz and factor_flops: the k columns of a supernode have m, m - 1, ..., m - k + 1 entries.
+ */
+static void sum_counts(elimination_tree *e)
 {
-    for (int32_t j = part_begin(e->n, q); j < part_begin(e->n, q + 1); j++)
-        for (int32_t w = g->weight ? g->weight[e->perm[j]] : 1, i = 0; i < w; i++) {
-            const int64_t count = e->count[j] - i;
-            *nnz += count;
-            *flops += (double)(count * count);
-        }
-}
-
-/* factor_nnz and factor_flops */
-static void sum_counts(const graph *g, elimination_tree *e)
-{
-    int64_t nnz[PARTS] = {0};
-    double flops[PARTS] = {0};
-    const int parts = parts_of(e->n);
     e->factor_nnz = 0;
     e->factor_flops = 0;
-#pragma omp taskgroup
-    for (int q = 0; q < parts; q++) {
-#pragma omp task firstprivate(q) shared(nnz, flops) if (parts > 1)
-        sum_part(g, e, q, nnz + q, flops + q);
-    }
-    for (int q = 0; q < parts; q++) {
-        e->factor_nnz += nnz[q];
-        e->factor_flops += flops[q];
+    for (int32_t t = 0; t < e->s.number; t++) {
+        const int64_t columns = e->s.size[t].k, rows = e->s.size[t].m;
+        const double k = (double)columns, m = (double)rows;
+        e->factor_nnz += columns * rows - columns * (columns - 1) / 2;
+        e->factor_flops += k * m * m - k * (k - 1) * m + (k - 1) * k * (2 * k - 1) / 6;
     }
 }
 
@@ -106,10 +88,10 @@ libsolver_status elimination_build(memory *m, int threads, const graph *g, const
     renumber(perm, parent, number, e, rank);
     status = column_counts(m, team, g, e->perm, rank, e->parent, e->count,
                            (int32_t *[]){work1, work2, work3, number});
-    if (status == LIBSOLVER_OK) {
-        sum_counts(g, e);
+    if (status == LIBSOLVER_OK)
         status = supernodes_find(m, g, e, &e->s);
-    }
+    if (status == LIBSOLVER_OK)
+        sum_counts(e);
 done:
     memory_free(m, work);
     if (status != LIBSOLVER_OK)
