@@ -270,29 +270,21 @@ static void work_on(numeric *f, int32_t s)
         count_front(f, &f->node[s]);
 }
 
-/* Takes one from what s waits for; true for the caller that took the last. */
-static int was_last(numeric *f, int32_t s)
-{
-    int32_t left;
-#pragma omp atomic capture seq_cst
-    left = --f->pending[s];
-    return left == 0;
-}
-
 /* A range of supernodes, then every supernode above it of which it was the last to be waited
  * for. */
 static void range_task(numeric *f, const task_range *range)
 {
     for (int32_t s = range->first; s < range->last; s++)
         work_on(f, s);
-    for (int32_t s = range->above; s >= 0 && was_last(f, s); s = f->plan->part.above[s])
+    for (int32_t s = range->above; s >= 0 && schedule_was_last(&f->pending[s]);
+         s = f->plan->part.above[s])
         work_on(f, s);
 }
 
 static void factorize_tree(numeric *f)
 {
     const schedule *tasks = &f->plan->tasks;
-    memcpy(f->pending, tasks->pending, sizeof(int32_t) * (size_t)f->plan->part.supernodes);
+    schedule_begin(tasks, f->pending);
     const int threads = numeric_threads(f);
     const double begin = omp_get_wtime();
 #pragma omp parallel num_threads(threads) if (threads > 1)

@@ -171,11 +171,11 @@ typedef struct numeric {
     numeric_layout layout;
     numeric_attempt attempt;
     numeric_history history;
-    int threads;          /* that a team may have */
-    team_pace pace;       /* of factorizations */
-    scratch *scratch;     /* threads */
-    scalar *tile_scratch; /* threads x FRONT_TASK_SCRATCH */
-    int32_t *pending;     /* supernodes */
+    int threads;              /* that a team may have */
+    team_pace pace;           /* of factorizations */
+    scratch *scratch;         /* threads */
+    scalar *tile_scratch;     /* threads x FRONT_TASK_SCRATCH */
+    _Atomic int32_t *pending; /* supernodes: what an upper one waits for */
     unsigned char *tiny; /* n: 1 or 2 at the first row of a pivot of so many rows that would be zero
                             with RAISED_ZERO; LDL^T */
     front_watch watch;

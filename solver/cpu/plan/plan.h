@@ -7,6 +7,7 @@
 #include "base/backend.h"
 #include "ordering/ordering.h"
 #include "solver/cpu/plan/simplicial.h"
+#include <stdatomic.h>
 
 /* Which supernodes one task works through, one after the other: consecutive subtrees below the same
  * supernode. */
@@ -29,6 +30,19 @@ typedef struct schedule {
     int32_t *below;       /* supernodes: the first range below an upper supernode, -1: none */
     int32_t uppers, *upper_list; /* the upper supernodes, ascending */
 } schedule;
+
+/* pending(s) := what is to be waited for before the upper supernode s.  pending: supernodes. */
+static inline void schedule_begin(const schedule *tasks, _Atomic int32_t *pending)
+{
+    for (int32_t k = 0; k < tasks->uppers; k++)
+        atomic_init(&pending[tasks->upper_list[k]], tasks->pending[tasks->upper_list[k]]);
+}
+
+/* Takes one from what a supernode waits for; nonzero for the caller that took the last. */
+static inline int schedule_was_last(_Atomic int32_t *pending)
+{
+    return atomic_fetch_sub(pending, 1) == 1;
+}
 
 /* Where the fronts of a factor lie, and their contribution blocks, and their rows while it solves:
  * in bytes, scalars and rows. */

@@ -212,18 +212,13 @@ static void backward(const sweep *go, int32_t s)
         store_pivots(go, v, go->c, go->width, conjugate, z);
 }
 
-static int was_last(_Atomic int32_t *pending)
-{
-    return atomic_fetch_sub(pending, 1) == 1;
-}
-
 /* A range of supernodes, then every supernode above it of which it was the last to be waited
  * for. */
 static void forward_range(const sweep *go, const task_range *range)
 {
     for (int32_t s = range->first; s < range->last; s++)
         forward(go, s);
-    for (int32_t s = range->above; s >= 0 && was_last(&go->w->pending[s]);
+    for (int32_t s = range->above; s >= 0 && schedule_was_last(&go->w->pending[s]);
          s = go->f->plan->part.above[s])
         forward(go, s);
 }
@@ -322,8 +317,7 @@ static void sweep_by_threads(const sweep *go, int threads)
     const schedule *tasks = &go->f->plan->solves;
     work_queue q;
     work_queue_init(&q, tasks, go->w->pending + go->w->nodes);
-    for (int32_t k = 0; k < tasks->uppers; k++)
-        atomic_init(&go->w->pending[tasks->upper_list[k]], tasks->pending[tasks->upper_list[k]]);
+    schedule_begin(tasks, go->w->pending);
     const int shared_roots = backward_roots(go, &q, 0);
     for (int32_t r = tasks->ranges - 1; r >= 0; r--)
         if (tasks->range[r].above < 0)
