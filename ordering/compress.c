@@ -34,16 +34,20 @@ static int indistinguishable(const graph *g, int32_t u, int32_t v)
 /* first(v): smallest vertex with v's closed neighbourhood; returns the number of different ones.
  * Those that share it are neighbours.  They are told by hashes of the neighbourhoods first: sums of
  * numbers that look random, as those of the bare vertices agree too often in graphs with structure.
- */
-static int32_t find_classes(const graph *g, int parts, uint64_t *hash, int32_t *first)
+ * number, hash: n, workspace. */
+static int32_t find_classes(const graph *g, int parts, uint64_t *number, uint64_t *hash,
+                            int32_t *first)
 {
     int32_t classes = 0;
+#pragma omp parallel for num_threads(parts) if (parts > 1)
+    for (int32_t v = 0; v < g->n; v++)
+        number[v] = hash64_number((uint64_t)v);
 #pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1)
     for (int part = 0; part < parts; part++)
         for (int32_t v = equal_cut(g->n, parts, part); v < equal_cut(g->n, parts, part + 1); v++) {
-            uint64_t sum = hash64_number((uint64_t)v);
+            uint64_t sum = number[v];
             for (int64_t p = g->start[v]; p < g->start[v + 1]; p++)
-                sum += hash64_number((uint64_t)g->neighbor[p]);
+                sum += number[g->neighbor[p]];
             hash[v] = sum;
         }
 #pragma omp parallel for num_threads(parts) if (parts > 1) schedule(static, 1) \
@@ -103,12 +107,13 @@ libsolver_status graph_compress(memory *m, int threads, const graph *g, graph *c
                                 int32_t *class_of)
 {
     *compressed = (graph){.n = -1};
+    uint64_t *number = memory_new(m, g->n, sizeof(uint64_t));
     uint64_t *hash = memory_new(m, g->n, sizeof(uint64_t));
     int32_t *first = memory_new(m, g->n, sizeof(int32_t));
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    if (hash && first) {
+    if (number && hash && first) {
         const int32_t classes =
-            find_classes(g, g->start[g->n] < LEAST_FOR_THREADS ? 1 : threads, hash, first);
+            find_classes(g, g->start[g->n] < LEAST_FOR_THREADS ? 1 : threads, number, hash, first);
         status = LIBSOLVER_OK;
         if (classes < COMPRESSED_FRACTION * g->n) {
             for (int32_t v = 0, c = 0; v < g->n; v++)
@@ -116,6 +121,7 @@ libsolver_status graph_compress(memory *m, int threads, const graph *g, graph *c
             status = graph_of_classes(m, g, first, class_of, classes, compressed);
         }
     }
+    memory_free(m, number);
     memory_free(m, hash);
     memory_free(m, first);
     return status;

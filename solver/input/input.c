@@ -300,16 +300,32 @@ static int copy_completed(const libsolver_matrix *a, int64_t entries, pattern *p
                : complete_typed(a, LIBSOLVER_INT32, LIBSOLVER_INT32, entries, p, target);
 }
 
+/* Whether each column of a view by columns begins with its diagonal; triplets would have to be read
+ * for that. */
+static int may_be_in_order(const libsolver_matrix *a)
+{
+    const libsolver_index pointers = a->pointer_type, indices = a->index_type;
+    for (int64_t j = 0; j < a->n && a->format != LIBSOLVER_TRIPLETS; j++) {
+        const int64_t e = index_at(a->pointers, pointers, j) - a->base;
+        if (e + a->base == index_at(a->pointers, pointers, j + 1) ||
+            index_at(a->indices, indices, e) - a->base != j)
+            return 0;
+    }
+    return 1;
+}
+
 /* Reads it if its columns are like that; *done tells. */
 static libsolver_status read_by_columns(memory *m, const libsolver_matrix *a, input *in, int *done)
 {
     *done = 0;
     if (in->full || in->upper)
         return LIBSOLVER_OK;
-    in->a.row = memory_new(m, in->entries, sizeof(int32_t));
-    if (!in->a.row)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    *done = in->in_order = copy_in_order(a, in->entries, in->threads, &in->a);
+    if (may_be_in_order(a)) {
+        in->a.row = memory_new(m, in->entries, sizeof(int32_t));
+        if (!in->a.row)
+            return LIBSOLVER_OUT_OF_MEMORY;
+        *done = in->in_order = copy_in_order(a, in->entries, in->threads, &in->a);
+    }
     if (!*done) {
         memory_free(m, in->a.row);
         in->a.row = memory_new(m, in->entries + a->n, sizeof(int32_t));

@@ -1,5 +1,5 @@
-/* test/api/test_api_threads.c: what several threads count and find, one by one and together: signs,
- * pivots in doubt, the row that fails
+/* test/api/test_api_threads.c: when there are several threads, and what they count and find, one by
+ * one and together: signs, pivots in doubt, the row that fails
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "systems.h"
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,50 @@ static int64_t positive_of_grid(int x, int y, double diagonal)
             positive += value > 0;
         }
     return positive;
+}
+
+/* ---- who is woken ---------------------------------------------------------------------------- */
+
+/* Threads of this process, 0 where the system does not tell. */
+static int threads_alive(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    for (struct dirent *task; tasks && (task = readdir(tasks)) != NULL;)
+        count += task->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+/* Before any other test, as threads stay once they are there: a team takes longer to make than a
+ * small system to solve. */
+static void a_small_system_wakes_no_threads(void **state)
+{
+    (void)state;
+    const int before = threads_alive();
+    if (before == 0)
+        skip();
+    for (int64_t side = 40; side <= 400; side += 360) {
+        sparse a = sparse_grid(side, side, 4.5);
+        double *x = doubles(a.n);
+        const libsolver_matrix view = sparse_view(&a);
+        libsolver_options o = options_on_cpu(LIBSOLVER_KIND_AUTO);
+        libsolver_factor *f = NULL;
+        o.threads = THREADS;
+        assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_OK);
+        libsolver_vectors block = {.values = x, .rows = a.n, .columns = 1, .ld = a.n};
+        for (int64_t i = 0; i < a.n; i++)
+            x[i] = 1;
+        assert_int_equal(libsolver_solve(f, &block, &block), LIBSOLVER_OK);
+        if (side == 40)
+            assert_int_equal(threads_alive(), before);
+        else
+            assert_true(threads_alive() > before);
+        libsolver_factor_free(f);
+        sparse_free(&a);
+        free(x);
+    }
 }
 
 /* ---- signs and doubts ------------------------------------------------------------------------ */
@@ -316,6 +361,7 @@ static void the_first_row_that_fails_is_named_by_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_system_wakes_no_threads),
         cmocka_unit_test(small_and_zero_pivots_are_summed_over_all_threads),
         cmocka_unit_test(a_single_pivot_in_doubt_is_never_lost),
         cmocka_unit_test(the_first_row_that_fails_is_named_by_fronts),
