@@ -223,7 +223,7 @@ static libsolver_status separate(const dissection *d, arena *scratch, const part
 {
     nd_random draws = *r;
     if (p->may_be_lattice)
-        TRY(nd_cut_lattice(scratch, &p->g, p->depth > 0, &draws, s));
+        TRY(nd_cut_lattice(scratch, &p->g, p->depth, &draws, s));
     if (s->is_level)
         return LIBSOLVER_OK;
     if (p->depth == 0 && d->watch->is_no_lattice)

@@ -10,6 +10,8 @@
  * of coarsening and refining. */
 #include "ordering/nd/nd.h"
 #include <math.h>
+#include <omp.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* Mean number of neighbours, at most: six in a lattice of three dimensions.  Of the shared matrices
@@ -25,13 +27,21 @@
 /* Vertices between the one at hand and that whose neighbours are asked for. */
 #define AHEAD 6
 
+/* Vertices from which a second thread is asked to search, above a depth; it looks each STRIDE of
+ * them whether what it does is still wanted. */
+#define LEAST_TO_GUESS 10000
+#define DEPTH_TO_GUESS 16
+#define STRIDE 1024
+
 /* Vertices in the order of a breadth-first search, and their distances from its root. */
 typedef struct level_structure {
     int32_t *queue, *distance, reached;
 } level_structure;
 
-/* 0 as soon as an edge joins vertices of the same distance; those not reached have -1. */
-static int search_from(const weighted_graph *g, int32_t root, level_structure *s)
+/* 0 as soon as an edge joins vertices of the same distance, or unwanted, unless NULL, is not 0;
+ * vertices not reached have -1. */
+static int search_from(const weighted_graph *g, int32_t root, const atomic_int *unwanted,
+                       level_structure *s)
 {
     int32_t *queue = s->queue, *distance = s->distance, reached = 1;
     memset(distance, -1, sizeof(int32_t) * (size_t)g->n);
@@ -39,6 +49,8 @@ static int search_from(const weighted_graph *g, int32_t root, level_structure *s
     queue[0] = root;
     for (int32_t k = 0; k < reached; k++) {
         const int32_t v = queue[k], here = distance[v];
+        if (unwanted && k % STRIDE == 0 && atomic_load_explicit(unwanted, memory_order_relaxed))
+            return 0;
         if (k + 2 * AHEAD < reached) {
             __builtin_prefetch(&g->start[queue[k + 2 * AHEAD]]);
             __builtin_prefetch(&g->neighbor[g->start[queue[k + AHEAD]]]);
@@ -55,6 +67,39 @@ static int search_from(const weighted_graph *g, int32_t root, level_structure *s
     }
     s->reached = reached;
     return 1;
+}
+
+static int level_structure_new(arena *scratch, int32_t n, level_structure *s)
+{
+    s->queue = arena_new(scratch, n, sizeof(int32_t));
+    s->distance = arena_new(scratch, n, sizeof(int32_t));
+    return s->queue && s->distance;
+}
+
+/* Two searches, the second from the vertex that the first reaches last; 0 as soon as one returns 0.
+ * guess: memory for an idle thread, which meanwhile begins the second from the last vertex: where a
+ * lattice is numbered row by row, that mostly is the one.  NULL: there is none. */
+static int search_twice(const weighted_graph *g, level_structure *s, level_structure *guess)
+{
+    atomic_int unwanted;
+    int is_lattice, guessed = 0;
+    atomic_init(&unwanted, 0);
+#pragma omp taskgroup
+    {
+        if (guess) {
+#pragma omp task shared(unwanted, guessed)
+            guessed = !atomic_load(&unwanted) && search_from(g, g->n - 1, &unwanted, guess);
+        }
+        is_lattice = search_from(g, 0, NULL, s);
+        if (!is_lattice || s->queue[s->reached - 1] != g->n - 1)
+            atomic_store(&unwanted, 1);
+    }
+    if (!is_lattice)
+        return 0;
+    if (!guess || atomic_load(&unwanted))
+        return search_from(g, s->queue[s->reached - 1], NULL, s);
+    *s = *guess;
+    return guessed;
 }
 
 /* The distance whose vertices are the best separator with sides of at most `heaviest`, or -1.
@@ -101,21 +146,22 @@ static void separate_at(const weighted_graph *g, const level_structure *s, int32
     }
 }
 
-libsolver_status nd_cut_lattice(arena *scratch, const weighted_graph *g, int is_part, nd_random *r,
+libsolver_status nd_cut_lattice(arena *scratch, const weighted_graph *g, int depth, nd_random *r,
                                 separation *s)
 {
     const arena_mark mark = arena_here(scratch);
     const int32_t heaviest = nd_heaviest_side(g);
-    level_structure q = {.queue = NULL};
+    level_structure q, guess = {.queue = NULL};
+    const int has_idle = g->n >= LEAST_TO_GUESS && depth < DEPTH_TO_GUESS &&
+                         omp_get_num_threads() >= 2 << depth; /* of 2^depth parts at hand */
     int32_t level = -1;
     s->is_level = 0;
     if (g->n == 0 || (double)g->start[g->n] > MOST_NEIGHBORS * g->n)
         return LIBSOLVER_OK;
-    q.queue = arena_new(scratch, g->n, sizeof(int32_t));
-    q.distance = arena_new(scratch, g->n, sizeof(int32_t));
-    if (!q.queue || !q.distance)
+    if (!level_structure_new(scratch, g->n, &q) ||
+        (has_idle && !level_structure_new(scratch, g->n, &guess)))
         return LIBSOLVER_OUT_OF_MEMORY;
-    if (search_from(g, 0, &q) && search_from(g, q.queue[q.reached - 1], &q))
+    if (search_twice(g, &q, has_idle ? &guess : NULL))
         level = best_level(g, &q, heaviest);
     if (level >= 0) {
         separate_at(g, &q, level, s);
@@ -125,7 +171,7 @@ libsolver_status nd_cut_lattice(arena *scratch, const weighted_graph *g, int is_
             return LIBSOLVER_OUT_OF_MEMORY;
         nd_refine(w, g, heaviest, PASSES, r, s);
         s->is_level =
-            is_part || s->weight[SEPARATOR] >= REFINED_PART * weight - (double)g->total / g->n;
+            depth > 0 || s->weight[SEPARATOR] >= REFINED_PART * weight - (double)g->total / g->n;
     }
     arena_back(scratch, mark);
     return LIBSOLVER_OK;

@@ -66,10 +66,10 @@ static inline int32_t nd_heaviest_side(const weighted_graph *g)
 }
 
 /* A separation of g at one distance from a vertex at its edge, s->is_level = 1, where that is as
- * good as any, as in a lattice; otherwise s->is_level = 0 and the rest of s is undefined.  is_part:
- * g is a part of a lattice, which it need not show again.  O(nnz), mostly much less where g is no
- * lattice.  OUT_OF_MEMORY. */
-libsolver_status nd_cut_lattice(arena *scratch, const weighted_graph *g, int is_part, nd_random *r,
+ * good as any, as in a lattice; otherwise s->is_level = 0 and the rest of s is undefined.  depth:
+ * 0, or of the part of a lattice that g is, which it need not show again.  O(nnz), mostly much less
+ * where g is no lattice.  OUT_OF_MEMORY. */
+libsolver_status nd_cut_lattice(arena *scratch, const weighted_graph *g, int depth, nd_random *r,
                                 separation *s);
 
 /* A separation of g, the best of `tries` on a coarser graph; of several the better of two rivals is
