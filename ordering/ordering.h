@@ -34,11 +34,23 @@ typedef struct graph {
     int32_t *weight;   /* n or NULL */
 } graph;
 
-/* Work from which threads share what is done for each front, and the dissection of a graph of so
- * many entries.  One takes a few milliseconds for less: others save it a tenth of that or nothing,
- * and a process that has no team yet has to make one, in .1 to several milliseconds. */
+/* Less work than this takes one thread a few milliseconds, of which others would save a tenth or
+ * nothing; and a process that has no team of threads yet needs .1 to several milliseconds to make
+ * one. */
 #define FRONTS_FOR_THREADS 8192
 #define ENTRIES_FOR_THREADS 40000
+
+/* `threads`, or 1 where a team does not pay: for what is done for each of so many fronts, ... */
+static inline int threads_for_fronts(int threads, int32_t fronts)
+{
+    return fronts < FRONTS_FOR_THREADS ? 1 : threads;
+}
+
+/* ... and for the dissection of g. */
+static inline int threads_for_dissection(int threads, const graph *g)
+{
+    return g->start[g->n] < ENTRIES_FOR_THREADS ? 1 : threads;
+}
 
 /* graph of a pattern.  Owned by the caller; graph_free.  threads, here and below: so many share the
  * work; the result does not depend on them. */

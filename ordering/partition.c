@@ -33,7 +33,8 @@ static libsolver_status fronts_find(memory *m, int threads, const forest *f, fro
         goto done;
     for (int32_t s = 0; s < n; s++)
         t->size[s] = (front_size){f->first[s + 1] - f->first[s], f->rows[s]};
-#pragma omp parallel num_threads(threads) if (threads > 1 && n >= FRONTS_FOR_THREADS)
+    const int team = threads_for_fronts(threads, n);
+#pragma omp parallel num_threads(team) if (team > 1)
 #pragma omp master /* whose allocator has the memory that earlier calls have freed */
     status = relax_fronts(m, threads, n, f->above, cost, t->size, merged);
     if (status != LIBSOLVER_OK)

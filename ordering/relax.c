@@ -77,7 +77,7 @@ libsolver_status relax_fronts(memory *m, int threads, int32_t n, const int32_t *
     tree_cut cut = {0};
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     if (r.head && r.next && r.zeros && r.seconds && r.key)
-        status = tree_cut_find(m, n < FRONTS_FOR_THREADS ? 1 : threads, n, above, NULL, &cut);
+        status = tree_cut_find(m, threads_for_fronts(threads, n), n, above, NULL, &cut);
     if (status == LIBSOLVER_OK) {
         tree_children(n, above, r.head, r.next);
 #pragma omp taskgroup

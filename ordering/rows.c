@@ -91,7 +91,7 @@ libsolver_status front_rows(memory *m, int threads, const pattern *a, const unsi
                           memory_new(m, p->supernodes, sizeof(int32_t))};
     tree_cut cut = {0};
     const int team = threads < MOST_THREADS ? threads : MOST_THREADS;
-    libsolver_status status = tree_cut_find(m, p->supernodes < FRONTS_FOR_THREADS ? 1 : team,
+    libsolver_status status = tree_cut_find(m, threads_for_fronts(team, p->supernodes),
                                             p->supernodes, p->above, p->row_start, &cut);
     const int teams = cut.subtrees > 0 ? team : 1;
     int64_t longest = 0;

@@ -321,8 +321,8 @@ libsolver_status order_nd(environment *env, const graph *g, uint64_t seed, int32
 {
     const nd_watch watch = {.thin = thin};
     libsolver_status status = LIBSOLVER_OK;
-    const int shared = env->threads > 1 && g->start[g->n] >= ENTRIES_FOR_THREADS;
-#pragma omp parallel num_threads(env->threads) if (shared)
+    const int team = threads_for_dissection(env->threads, g);
+#pragma omp parallel num_threads(team) if (team > 1)
 #pragma omp master /* whose allocator has the memory that earlier calls have freed */
     status = order_nd_watched(env, g, seed, &watch, perm);
     return status;

@@ -27,10 +27,11 @@
 /* Vertices between the one at hand and that whose neighbours are asked for. */
 #define AHEAD 6
 
-/* Vertices from which a second thread is asked to search, above a depth; it looks each STRIDE of
- * them whether what it does is still wanted. */
+/* A second thread is asked to search parts of at least so many vertices, at less than this depth.
+ */
 #define LEAST_TO_GUESS 10000
 #define DEPTH_TO_GUESS 16
+/* Vertices that it reaches between two looks at whether its search is still wanted. */
 #define STRIDE 1024
 
 /* Vertices in the order of a breadth-first search, and their distances from its root. */

@@ -67,8 +67,8 @@ static inline int32_t nd_heaviest_side(const weighted_graph *g)
 
 /* A separation of g at one distance from a vertex at its edge, s->is_level = 1, where that is as
  * good as any, as in a lattice; otherwise s->is_level = 0 and the rest of s is undefined.  depth:
- * 0, or of the part of a lattice that g is, which it need not show again.  O(nnz), mostly much less
- * where g is no lattice.  OUT_OF_MEMORY. */
+ * of g in the dissection; a part, depth > 0, is one of a lattice and need not be tested again.
+ * O(nnz), mostly much less where g is no lattice.  OUT_OF_MEMORY. */
 libsolver_status nd_cut_lattice(arena *scratch, const weighted_graph *g, int depth, nd_random *r,
                                 separation *s);
 

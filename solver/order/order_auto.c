@@ -165,11 +165,10 @@ static libsolver_status unless_stopped(const race *r, libsolver_status status)
                : status;
 }
 
-/* Whether threads share the work on c's graph. */
-static int is_shared(const choice *c)
+/* Threads that share the work on c's graph. */
+static int team_of(const choice *c)
 {
-    const graph *g = choice_graph(c);
-    return c->env->threads > 1 && g->start[g->n] >= ENTRIES_FOR_THREADS;
+    return threads_for_dissection(c->env->threads, choice_graph(c));
 }
 
 /* Both orders at the same time, as far as they are wanted.  Here and below the calling
@@ -177,13 +176,13 @@ static int is_shared(const choice *c)
 static libsolver_status find_both(race *r)
 {
     const choice *c = r->c;
-    const int later = may_be_solid(choice_graph(c));
+    const int later = may_be_solid(choice_graph(c)), team = team_of(c);
     const nd_watch watch = {.stop = &r->stop,
                             .separated = later ? separated_first : separated,
                             .user = r,
                             .thin = candidate_thin(c)};
     libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(c->env->threads) if (is_shared(c))
+#pragma omp parallel num_threads(team) if (team > 1)
 #pragma omp master
     {
         if (!later) {
@@ -200,8 +199,9 @@ static libsolver_status find_both(race *r)
 static libsolver_status dissect(race *r, const nd_watch *watch)
 {
     const choice *c = r->c;
+    const int team = team_of(c);
     libsolver_status status = LIBSOLVER_OK;
-#pragma omp parallel num_threads(c->env->threads) if (is_shared(c))
+#pragma omp parallel num_threads(team) if (team > 1)
 #pragma omp master
     status = candidate_find(c, LIBSOLVER_ORDERING_ND, watch, &r->nd);
     return unless_stopped(r, status);
@@ -251,7 +251,7 @@ static libsolver_status find_any(race *r)
 {
     const choice *c = r->c;
     const graph *g = choice_graph(c);
-    const int together = g->n > 0 && !c->amd.e.perm && (may_be_solid(g) || is_shared(c));
+    const int together = g->n > 0 && !c->amd.e.perm && (may_be_solid(g) || team_of(c) > 1);
     TRY(together ? find_both(r) : find_in_turn(r));
     if (!atomic_load(&r->stop) || is_hopeless(r) || !is_worth_nd(c, LATTICE_PART))
         return LIBSOLVER_OK;

@@ -85,6 +85,24 @@ static int threads_alive(void)
     return count;
 }
 
+static void solve_grid(int64_t side)
+{
+    sparse a = sparse_grid(side, side, 4.5);
+    double *x = doubles(a.n);
+    const libsolver_matrix view = sparse_view(&a);
+    const libsolver_vectors block = {.values = x, .rows = a.n, .columns = 1, .ld = a.n};
+    libsolver_options o = options_on_cpu(LIBSOLVER_KIND_AUTO);
+    libsolver_factor *f = NULL;
+    o.threads = THREADS;
+    assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_OK);
+    for (int64_t i = 0; i < a.n; i++)
+        x[i] = 1;
+    assert_int_equal(libsolver_solve(f, &block, &block), LIBSOLVER_OK);
+    libsolver_factor_free(f);
+    sparse_free(&a);
+    free(x);
+}
+
 /* Before any other test, as threads stay once they are there: a team takes longer to make than a
  * small system to solve. */
 static void a_small_system_wakes_no_threads(void **state)
@@ -93,26 +111,10 @@ static void a_small_system_wakes_no_threads(void **state)
     const int before = threads_alive();
     if (before == 0)
         skip();
-    for (int64_t side = 40; side <= 400; side += 360) {
-        sparse a = sparse_grid(side, side, 4.5);
-        double *x = doubles(a.n);
-        const libsolver_matrix view = sparse_view(&a);
-        libsolver_options o = options_on_cpu(LIBSOLVER_KIND_AUTO);
-        libsolver_factor *f = NULL;
-        o.threads = THREADS;
-        assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_OK);
-        libsolver_vectors block = {.values = x, .rows = a.n, .columns = 1, .ld = a.n};
-        for (int64_t i = 0; i < a.n; i++)
-            x[i] = 1;
-        assert_int_equal(libsolver_solve(f, &block, &block), LIBSOLVER_OK);
-        if (side == 40)
-            assert_int_equal(threads_alive(), before);
-        else
-            assert_true(threads_alive() > before);
-        libsolver_factor_free(f);
-        sparse_free(&a);
-        free(x);
-    }
+    solve_grid(40);
+    assert_int_equal(threads_alive(), before);
+    solve_grid(400);
+    assert_true(threads_alive() > before);
 }
 
 /* ---- signs and doubts ------------------------------------------------------------------------ */

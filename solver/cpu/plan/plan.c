@@ -96,7 +96,7 @@ static libsolver_status index_fronts(memory *m, cpu_plan *plan)
     const partition *part = &plan->part;
     const int32_t supernodes = part->supernodes;
     const int most = plan->env->threads < MOST_THREADS ? plan->env->threads : MOST_THREADS,
-              parts = supernodes < FRONTS_FOR_THREADS ? 1 : most;
+              parts = threads_for_fronts(most, supernodes);
     int32_t *where = memory_new(m, (int64_t)parts * part->n, sizeof(int32_t));
     if (!where)
         return LIBSOLVER_OUT_OF_MEMORY;
