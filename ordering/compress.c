@@ -131,6 +131,10 @@ libsolver_status graph_compress(memory *m, int threads, const graph *g, graph *c
 libsolver_status order_expand(memory *m, int32_t n, const int32_t *class_of, int32_t classes,
                               const int32_t *compressed_perm, int32_t *perm)
 {
+    for (int32_t k = 0; k < n && !class_of; k++)
+        perm[k] = compressed_perm[k];
+    if (!class_of)
+        return LIBSOLVER_OK;
     /* place of a class's next member in perm */
     int32_t *next = memory_zeroed(m, classes, sizeof(int32_t));
     if (!next)

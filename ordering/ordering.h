@@ -100,7 +100,7 @@ libsolver_status order_nd_watched(environment *env, const graph *g, uint64_t see
                                   const nd_watch *watch, int32_t *perm);
 
 /* perm of the original graph from one of the compressed graph: classes in order, members ascending
- * inside a class. */
+ * inside a class.  class_of: NULL if it is the original graph. */
 libsolver_status order_expand(memory *m, int32_t n, const int32_t *class_of, int32_t classes,
                               const int32_t *compressed_perm, int32_t *perm);
 
@@ -129,6 +129,7 @@ typedef double (*front_seconds)(int64_t k, int64_t m, int64_t waiting);
  * stop waiting there (to). */
 typedef struct waiting_rows {
     int32_t *from, *to;
+    int are_pivots; /* where they stop they become pivots; otherwise they are zero */
 } waiting_rows;
 
 /* A front of m rows whose first k are its pivots. */

@@ -62,7 +62,7 @@ libsolver_status elimination_seconds(memory *m, int threads, const elimination_t
     const supernode_set s = e->s;
     front_size *size = memory_new(m, s.number, sizeof(front_size));
     unsigned char *merged = memory_new(m, s.number, 1);
-    int64_t *waits = memory_zeroed(m, 3 * (int64_t)s.number, sizeof(int64_t)), longest = 0;
+    int64_t *waits = memory_zeroed(m, 4 * (int64_t)s.number, sizeof(int64_t)), longest = 0;
     libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
     *seconds = 0;
     if (size && merged && waits) {
@@ -70,24 +70,29 @@ libsolver_status elimination_seconds(memory *m, int threads, const elimination_t
             memcpy(size, s.size, sizeof(front_size) * (size_t)s.number);
         status = relax_fronts(m, threads, s.number, s.above, merge, size, merged);
     }
-    /* leave: how many of a front's waiting rows do not go on to its parent; chain: columns on the
-     * longest path below */
+    /* leave: how many of a front's waiting rows do not go on to its parent; come: how many have
+     * come from its children; chain: columns on the longest path below */
     int64_t *leave = status == LIBSOLVER_OK ? waits + s.number : NULL,
-            *chain = status == LIBSOLVER_OK ? leave + s.number : NULL;
+            *come = status == LIBSOLVER_OK ? leave + s.number : NULL,
+            *chain = status == LIBSOLVER_OK ? come + s.number : NULL;
     for (int32_t j = 0; j < e->n && waiting && status == LIBSOLVER_OK; j++) {
         waits[s.of[j]] += waiting->from[e->perm[j]];
         leave[s.of[j]] += waiting->to[e->perm[j]];
     }
     for (int32_t t = 0; t < s.number && status == LIBSOLVER_OK; t++) {
+        const int32_t above = s.above[t];
+        const int64_t go_on = waits[t] - leave[t];
         chain[t] += merged[t] ? 0 : size[t].k; /* those of a merged one are its parent's */
         longest = longest > chain[t] ? longest : chain[t];
-        if (s.above[t] >= 0) {
-            int64_t *above = chain + s.above[t];
-            waits[s.above[t]] += waits[t] - leave[t];
-            *above = *above > chain[t] ? *above : chain[t];
+        if (above >= 0) {
+            chain[above] = chain[above] > chain[t] ? chain[above] : chain[t];
+            waits[above] += go_on;
+            come[above] += merged[t] ? come[t] : go_on;
         }
         if (!merged[t])
-            *seconds += cost(size[t].k, size[t].m, waits[t]);
+            *seconds += waiting && waiting->are_pivots
+                            ? cost(size[t].k + come[t] - go_on, size[t].m + come[t], go_on)
+                            : cost(size[t].k, size[t].m, waits[t]);
     }
     *seconds += column * (double)longest;
     memory_free(m, size);

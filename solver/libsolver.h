@@ -110,7 +110,10 @@ typedef struct libsolver_options {
     libsolver_ordering ordering;
     /* ORDERING_USER: length n, permutation[k] = the row eliminated k-th, 0-based; copied */
     const int64_t *permutation;
-    /* scaling and ordering by maximum-product matching, for hard indefinite matrices */
+    /* scaling and ordering by maximum-product matching, for hard indefinite matrices.  AUTO: rows
+     * that it pairs are eliminated together where that is predicted to take less time than the
+     * delayed pivots that it saves; it scales where these pairs need it, or where equilibration
+     * leaves more in doubt */
     libsolver_choice matching;
     /* equilibration by powers of two; AUTO is ON.  OFF: none, unless entries lie beyond 2^-500 and
      * 2^500 (single precision: 2^-60 and 2^60; mixed: more than 2^60 below the largest), whose

@@ -463,6 +463,16 @@ void matching_start_from(matching *w, const int32_t *row_of, const double *u)
     w->found = 0;
 }
 
+void matching_diagonal(const matching *w, double log2_least, unsigned char *has_pivot)
+{
+    for (int32_t j = 0; j < w->n; j++) {
+        has_pivot[j] = 0;
+        for (int64_t p = w->start[j]; p < w->start[j + 1]; p++)
+            if (w->row[p] == j)
+                has_pivot[j] = w->cost[p] - w->u[j] - w->v[j] <= -log2_least;
+    }
+}
+
 int32_t matching_pairs(const matching *w, int32_t *class_of)
 {
     int32_t classes = 0;

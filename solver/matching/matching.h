@@ -34,6 +34,10 @@ int64_t matching_bytes(const pattern *a);
  * takes O(nnz).  Returns the size of the matching. */
 int32_t matching_scale(matching *matching, const double *magnitude, double *log2_scale);
 
+/* has_pivot, length n, out: whether the diagonal entry of a row, scaled by a matching of all rows,
+ * is at least 2^log2_least, where 1 is the largest. */
+void matching_diagonal(const matching *matching, double log2_least, unsigned char *has_pivot);
+
 /* Makes a matching of all columns, found on the same pattern with whatever values, the one to start
  * from: row_of and u (duals of rows), length n. */
 void matching_start_from(matching *matching, const int32_t *row_of, const double *u);

@@ -53,30 +53,15 @@ static void find_last(search *k, const int32_t *row_by_rank)
     }
 }
 
-/* Rows in the order of their vertices.  end: workspace, length e->n + 1. */
-static void sort_rows(int32_t n, const int32_t *class_of, const elimination_tree *e, int32_t *end,
-                      int32_t *row_by_rank)
-{
-    for (int32_t v = 0; v <= e->n; v++)
-        end[v] = 0;
-    for (int32_t i = 0; i < n; i++)
-        end[class_of ? class_of[i] : i]++;
-    for (int32_t r = 0, sum = 0; r < e->n; r++) {
-        const int32_t v = e->perm[r], rows = end[v];
-        end[v] = sum;
-        sum += rows;
-    }
-    for (int32_t i = 0; i < n; i++)
-        row_by_rank[end[class_of ? class_of[i] : i]++] = i;
-}
-
 libsolver_status unmatched_find(memory *m, const matching *w, const int32_t *class_of,
                                 const elimination_tree *e, waiting_rows *waiting)
 {
     const int32_t n = w->n;
-    int32_t *work = memory_new(m, 3 * (int64_t)n + e->n + 1, sizeof(int32_t));
-    *waiting = (waiting_rows){memory_zeroed(m, 2 * (int64_t)e->n, sizeof(int32_t)), NULL};
-    if (!work || !waiting->from) {
+    int32_t *work = memory_new(m, 3 * (int64_t)n, sizeof(int32_t));
+    *waiting = (waiting_rows){memory_zeroed(m, 2 * (int64_t)e->n, sizeof(int32_t)), NULL, 0};
+    int32_t *row_by_rank = work ? work + 2 * (int64_t)n : NULL;
+    if (!work || !waiting->from ||
+        order_expand(m, n, class_of, e->n, e->perm, row_by_rank) != LIBSOLVER_OK) {
         memory_free(m, work);
         memory_free(m, waiting->from);
         waiting->from = NULL;
@@ -84,8 +69,6 @@ libsolver_status unmatched_find(memory *m, const matching *w, const int32_t *cla
     }
     waiting->to = waiting->from + e->n;
     search k = {w, work, work + n};
-    int32_t *row_by_rank = work + 2 * (int64_t)n;
-    sort_rows(n, class_of, e, work + 3 * (int64_t)n, row_by_rank);
     for (int32_t j = 0; j < n; j++)
         k.last[j] = -1;
     find_last(&k, row_by_rank);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/order/candidate.h"
 #include "solver/matching/unmatched.h"
+#include "solver/order/delays.h"
 
 /* What many 2x2 pivots multiply the time of a factorization with ten solves by
  * (`bench_auto_ordering -m 1`, the shared matrices). */
@@ -28,21 +29,31 @@ static libsolver_status by_method(const choice *c, libsolver_ordering method, co
                    : order_nd(c->env, g, ND_SEED, candidate_thin(c), perm);
 }
 
-/* Sets k->seconds; g: the graph whose elimination it is. */
-static libsolver_status predict(const choice *c, const graph *g, candidate *k)
+static int is_singular(const choice *c)
 {
-    waiting_rows waiting = {NULL, NULL};
-    const int is_singular = c->matched && c->matched->size < c->g->n;
-    libsolver_status status = LIBSOLVER_OK;
-    if (is_singular)
-        status = unmatched_find(c->m, c->matched, g == c->g ? NULL : c->class_of, &k->e, &waiting);
-    if (status == LIBSOLVER_OK)
-        status =
-            elimination_seconds(c->m, c->env->threads, &k->e, c->costs->front, c->costs->ten_solves,
-                                c->costs->column, is_singular ? &waiting : NULL, &k->seconds);
+    return c->matched && c->matched->size < c->g->n;
+}
+
+/* Sets k->seconds, of its elimination. */
+static libsolver_status predict(const choice *c, candidate *k)
+{
+    const int32_t *class_of = k->by_classes ? c->class_of : NULL;
+    waiting_rows waiting = {NULL, NULL, 0};
+    if (is_singular(c))
+        TRY(unmatched_find(c->m, c->matched, class_of, &k->e, &waiting));
+    else if (c->has_pivot)
+        TRY(delays_find(c->m, c->g, c->has_pivot, class_of, &k->e, &waiting));
+    const libsolver_status status =
+        elimination_seconds(c->m, c->env->threads, &k->e, c->costs->front, c->costs->ten_solves,
+                            c->costs->column, waiting.from ? &waiting : NULL, &k->seconds);
     k->seconds = (k->seconds + c->costs->row * c->g->n) * (c->paired ? PAIRED_FACTOR : 1);
     memory_free(c->m, waiting.from);
     return status;
+}
+
+libsolver_status candidate_delay_amd(choice *c)
+{
+    return predict(c, &c->amd);
 }
 
 libsolver_status candidate_find(const choice *c, libsolver_ordering method, const nd_watch *watch,
@@ -62,7 +73,7 @@ libsolver_status candidate_find(const choice *c, libsolver_ordering method, cons
     if (status == LIBSOLVER_OK)
         status = elimination_build(c->m, c->env->threads, g, rows ? rows : perm, &k->e);
     if (status == LIBSOLVER_OK)
-        status = predict(c, g, k);
+        status = predict(c, k);
     if (status != LIBSOLVER_OK)
         elimination_free(c->m, &k->e);
     memory_free(c->m, perm);

@@ -26,8 +26,9 @@ typedef struct choice {
     graph compressed; /* .n = -1: nothing to compress */
     int32_t *class_of;
     int paired; /* the compressed graph is one of 2x2 pivots, whose rows are not alike */
-    const matching *matched; /* of its rows; NULL: not known */
-    int for_many_solves;     /* very many solves: the time of the analysis does not matter */
+    const matching *matched;  /* of its rows; NULL: not known */
+    unsigned char *has_pivot; /* rows: whether the diagonal has one; NULL: none will wait for one */
+    int for_many_solves;      /* very many solves: the time of the analysis does not matter */
     candidate amd;
 } choice;
 
@@ -45,5 +46,7 @@ libsolver_status candidate_find(const choice *c, libsolver_ordering method, cons
                                 candidate *k);
 /* AMD's, once. */
 libsolver_status candidate_find_amd(choice *c);
+/* Its seconds once more, now that has_pivot is known. */
+libsolver_status candidate_delay_amd(choice *c);
 
 #endif

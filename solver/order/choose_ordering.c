@@ -1,34 +1,10 @@
 /* solver/order/choose_ordering.c: the elimination order that the options ask for
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "solver/order/choose_ordering.h"
-#include "solver/matching/matching.h"
 #include "solver/order/order_auto.h"
+#include "solver/order/order_pairs.h"
 #include <assert.h>
 #include <string.h>
-
-/* Ordering the pairs of a matching together saves delayed pivots and costs fill.  It is left when
- * it multiplies the time predicted of AMD's order by more than this: of the shared KKT systems,
- * those above (kkt_aug2d 1.6, stokes64 3.0, ncvxqp1 3.0, kkt_cvxqp1_l 5.1) are factorized faster
- * with delays, those below (reorientation_1 1.3, kkt_laser 1.3, kkt_cont-201 1.46) with pairs, by
- * `libsolver bench`. */
-#define PAIRS_WORTH 1.5
-
-/* Compresses the pairs of a matching. */
-static libsolver_status merge_pairs(choice *c, const pattern *a, const double *magnitude,
-                                    matching **matched)
-{
-    TRY(matching_create(c->m, a, matched));
-    libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
-    double *scale = memory_new(c->m, a->n, sizeof(double));
-    c->matched = *matched;
-    if (scale) {
-        matching_scale(*matched, magnitude, scale);
-        const int32_t classes = matching_pairs(*matched, c->class_of);
-        status = graph_merge(c->m, c->g, c->class_of, classes, &c->compressed);
-    }
-    memory_free(c->m, scale);
-    return status;
-}
 
 /* The caller's permutation, checked. */
 static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutation, int32_t *perm,
@@ -55,34 +31,6 @@ static libsolver_status order_user(memory *m, int32_t n, const int64_t *permutat
     return status;
 }
 
-/* Compresses g, the graph of r->a: alike vertices to one, or, matched not NULL, the pairs of a
- * matching that is found there.  choice_free in every case. */
-static libsolver_status choice_begin(choice *c, const order_request *r, const graph *g,
-                                     matching **matched)
-{
-    *c = (choice){
-        .env = r->env, .m = &r->env->memory, .costs = r->costs, .g = g, .paired = matched != NULL};
-    c->compressed.n = -1;
-    c->for_many_solves = r->options->backend == LIBSOLVER_BACKEND_GPU ||
-                         r->options->purpose == LIBSOLVER_PURPOSE_LATENCY;
-    c->class_of = memory_new(c->m, r->a->n, sizeof(int32_t));
-    if (!c->class_of)
-        return LIBSOLVER_OUT_OF_MEMORY;
-    if (c->paired)
-        return merge_pairs(c, r->a, r->magnitude, matched);
-    return graph_compress(c->m, c->env->threads, g, &c->compressed, c->class_of);
-}
-
-static void choice_free(choice *c)
-{
-    if (c->m && c->compressed.n >= 0)
-        graph_free(c->m, &c->compressed);
-    if (c->m) {
-        memory_free(c->m, c->class_of);
-        elimination_free(c->m, &c->amd.e);
-    }
-}
-
 /* By the method the options ask for. */
 static libsolver_status order_choice(choice *c, libsolver_ordering method, candidate *best,
                                      message *why)
@@ -107,13 +55,10 @@ static libsolver_status order_choice(choice *c, libsolver_ordering method, candi
 /* The order as rows of A, unless perm is NULL, and its forest, unless f is. */
 static libsolver_status unfold(const choice *c, const candidate *k, int32_t *perm, forest *f)
 {
-    if (perm && k->by_classes)
-        TRY(order_expand(c->m, c->g->n, c->class_of, k->e.n, k->e.perm, perm));
-    else if (perm)
-        memcpy(perm, k->e.perm, sizeof(int32_t) * (size_t)k->e.n);
-    if (!f)
-        return LIBSOLVER_OK;
-    return forest_of_elimination(c->m, &k->e, c->g->n, k->by_classes ? c->class_of : NULL, f);
+    const int32_t *class_of = k->by_classes ? c->class_of : NULL;
+    if (perm)
+        TRY(order_expand(c->m, c->g->n, class_of, k->e.n, k->e.perm, perm));
+    return f ? forest_of_elimination(c->m, &k->e, c->g->n, class_of, f) : LIBSOLVER_OK;
 }
 
 /* The caller's order, or none. */
@@ -127,45 +72,16 @@ static libsolver_status order_given(memory *m, const pattern *a, const libsolver
     return LIBSOLVER_OK;
 }
 
-/* Of fronts of one row each. */
-static double seconds_of_rows(const choice *c)
-{
-    return c->g->n * (c->costs->row + c->costs->ten_solves(1, 1, 0));
-}
-
-/* Whether to order the pairs of a matching together: always if the options say so, otherwise if
- * AMD's orders with and without them show that it does not cost too much.  That without is not
- * looked for where the other is so good that none could be much better, as rows alone take most of
- * its time.  *chosen: one of the two; plain is begun only to be compared. */
-static libsolver_status choose_pairs(const order_request *r, choice *pairs, choice *plain,
-                                     choice **chosen)
-{
-    *chosen = pairs;
-    if (!pairs->paired || r->options->matching != LIBSOLVER_AUTO)
-        return LIBSOLVER_OK;
-    TRY(candidate_find_amd(pairs));
-    if (pairs->amd.seconds <= PAIRS_WORTH * seconds_of_rows(pairs))
-        return LIBSOLVER_OK;
-    TRY(choice_begin(plain, r, pairs->g, NULL));
-    plain->matched = pairs->matched;
-    TRY(candidate_find_amd(plain));
-    if (pairs->amd.seconds > PAIRS_WORTH * plain->amd.seconds)
-        *chosen = plain;
-    return LIBSOLVER_OK;
-}
-
 /* An order of r->a that is looked for: perm, unless NULL, and its forest, unless f is NULL. */
 static libsolver_status find_order(const order_request *r, int32_t *perm, forest *f,
                                    order_result *result, message *why)
 {
     memory *m = &r->env->memory;
-    choice first = {.m = NULL}, plain = {.m = NULL}, *chosen = NULL;
+    choice pairs = {.m = NULL}, plain = {.m = NULL}, *chosen = NULL;
     candidate best = {.by_classes = 0};
     graph g;
     TRY(graph_build(m, r->env->threads, r->a, &g));
-    libsolver_status status = choice_begin(&first, r, &g, r->magnitude ? &result->matched : NULL);
-    if (status == LIBSOLVER_OK)
-        status = choose_pairs(r, &first, &plain, &chosen);
+    libsolver_status status = choose_pairs(r, &g, &pairs, &plain, &chosen, result);
     if (status == LIBSOLVER_OK)
         status = order_choice(chosen, r->options->ordering, &best, why);
     if (status == LIBSOLVER_OK) {
@@ -174,7 +90,7 @@ static libsolver_status find_order(const order_request *r, int32_t *perm, forest
         status = unfold(chosen, &best, perm, f);
     }
     elimination_free(m, &best.e);
-    choice_free(&first);
+    choice_free(&pairs);
     choice_free(&plain);
     graph_free(m, &g);
     return status;

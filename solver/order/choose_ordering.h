@@ -12,8 +12,8 @@
 typedef struct order_request {
     environment *env;
     const pattern *a;
-    const double *magnitude; /* |a| of the pattern's entries, when rows that a matching pairs are to
-                                be eliminated together; otherwise NULL, as for choose_ordering */
+    const double *magnitude; /* |a| of the pattern's entries, when rows that a matching pairs may be
+                                eliminated together; otherwise NULL, as for choose_ordering */
     const libsolver_options *options;
     const backend_costs *costs; /* of the backend that will factorize */
 } order_request;
@@ -22,6 +22,8 @@ typedef struct order_result {
     libsolver_ordering used; /* the method */
     double seconds;          /* predicted, of a factorization with ten solves; 0: a given order */
     matching *matched;       /* that matching, for the caller to free; NULL without magnitude */
+    int scales;              /* it is to scale the matrix too: its pairs are eliminated together
+                                because in another order many rows would wait for a pivot */
 } order_result;
 
 /* perm, length r->a->n: the row eliminated k-th.  used: the method.  INVALID (the caller's
@@ -31,5 +33,9 @@ libsolver_status choose_ordering(const order_request *r, int32_t *perm, libsolve
 /* The elimination forest of such an order.  result->matched is to be freed after a failure too. */
 libsolver_status choose_forest(const order_request *r, forest *f, order_result *result,
                                message *why);
+
+/* *lacks: whether f, the forest of an order that was chosen without magnitudes, is to be replaced
+ * by one that is chosen with those of r, as pairs of rows may then be eliminated together. */
+libsolver_status order_lacks_pairs(const order_request *r, const forest *f, int *lacks);
 
 #endif

@@ -59,10 +59,6 @@ static libsolver_status check_signs(const libsolver_analysis *s, message *why)
     return LIBSOLVER_OK;
 }
 
-/* Part of the rows with a zero on the diagonal from which rows are paired to 2x2 pivots when the
- * caller leaves it open. */
-#define PAIRED_PART 0.25
-
 /* Whether values may shape the order: LDL^T is possible, and its pivots may be paired. */
 static int may_pair(const libsolver_analysis *s)
 {
@@ -71,7 +67,7 @@ static int may_pair(const libsolver_analysis *s)
            o->matching != LIBSOLVER_OFF && s->schur_size == 0;
 }
 
-/* *magnitude := |values| of the pattern's entries if many rows need a 2x2 pivot or the caller wants
+/* *magnitude := |values| of the pattern's entries if some rows need a 2x2 pivot or the caller wants
  * it, otherwise NULL. */
 static libsolver_status pick_magnitudes(libsolver_analysis *s, const void *values,
                                         double **magnitude)
@@ -79,8 +75,7 @@ static libsolver_status pick_magnitudes(libsolver_analysis *s, const void *value
     const pattern *p = &s->input.a;
     const int64_t nnz = p->start[p->n];
     *magnitude = NULL;
-    if (s->options.matching != LIBSOLVER_ON &&
-        s->typed->zeros(&s->input, values) <= PAIRED_PART * p->n)
+    if (s->options.matching != LIBSOLVER_ON && s->typed->zeros(&s->input, values) == 0)
         return LIBSOLVER_OK;
     *magnitude = memory_new(&s->context->env.memory, nnz, sizeof(double));
     if (!*magnitude)
@@ -187,25 +182,32 @@ static int is_hermitian(const libsolver_matrix *a)
     return a->symmetry == LIBSOLVER_HERMITIAN && (a->type == LIBSOLVER_Z || a->type == LIBSOLVER_C);
 }
 
+static order_request ask_for_order(libsolver_analysis *s, int cholesky, const double *magnitude)
+{
+    return (order_request){.env = &s->context->env,
+                           .a = &s->input.a,
+                           .magnitude = magnitude,
+                           .options = &s->options,
+                           .costs = cholesky || s->options.expected_signs
+                                        ? s->backend->cholesky_costs
+                                        : s->backend->costs};
+}
+
 /* The order, its forest and the backend's plan.  magnitude: see order_request. */
 static libsolver_status plan(libsolver_analysis *s, int cholesky, const double *magnitude,
                              message *why)
 {
     environment *env = &s->context->env;
     order_result order = {.used = s->options.ordering};
-    const order_request request = {.env = env,
-                                   .a = &s->input.a,
-                                   .magnitude = magnitude,
-                                   .options = &s->options,
-                                   .costs = cholesky || s->options.expected_signs
-                                                ? s->backend->cholesky_costs
-                                                : s->backend->costs};
+    const order_request request = ask_for_order(s, cholesky, magnitude);
     libsolver_status status = s->schur_size > 0
                                   ? schur_forest(&request, (int32_t)s->schur_size, s->schur_rows,
                                                  &s->forest, &order.used, why)
                                   : choose_forest(&request, &s->forest, &order, why);
     s->ordering = order.used;
     s->seconds = order.seconds;
+    s->scales_by_matching = s->options.matching == LIBSOLVER_ON ||
+                            (order.scales && s->options.scaling != LIBSOLVER_OFF);
     if (status != LIBSOLVER_OK)
         goto done;
     if (environment_cancelled(env)) {
@@ -229,7 +231,7 @@ static libsolver_status plan(libsolver_analysis *s, int cholesky, const double *
         .matched_row = is_perfect ? matched->row_of : NULL,
         .matched_dual = is_perfect ? matched->u : NULL,
         .expects_cholesky = cholesky,
-        .expects_matching = s->options.matching == LIBSOLVER_ON,
+        .expects_matching = s->scales_by_matching,
         .keeps_cholesky = cholesky && keeps_cholesky(s),
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
         .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,
@@ -384,8 +386,13 @@ libsolver_status analysis_with_values(const libsolver_analysis *s, const void *v
                               .backend = s->context->backend == LIBSOLVER_BACKEND_GPU
                                              ? by_type[s->type].gpu
                                              : by_type[s->type].cpu};
+    int lacks = 0;
     libsolver_status status = pick_magnitudes(t, values, &magnitude);
     if (status == LIBSOLVER_OK && magnitude) {
+        const order_request request = ask_for_order(t, 0, magnitude);
+        status = order_lacks_pairs(&request, &s->forest, &lacks);
+    }
+    if (status == LIBSOLVER_OK && lacks) {
         status = plan(t, 0, magnitude, why);
         *with = t;
     }

@@ -198,8 +198,8 @@ static libsolver_status follow_values(libsolver_factor *f)
     f->analysis_seconds = omp_get_wtime() - begin;
     environment_log(
         &f->context->env,
-        "many zeros on the diagonal, which the analysis could not see: a new order in %.1f "
-        "ms, for this factor",
+        "zeros on the diagonal, which the analysis could not see: a new order in %.1f ms, for "
+        "this factor",
         1e3 * f->analysis_seconds);
     return with->backend->create(with->plan, &f->numeric, &f->last);
 }

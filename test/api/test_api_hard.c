@@ -220,6 +220,42 @@ static void delayed_pivots_do_not_change_the_inertia(void **state)
     assert_true(delayed > 0);
 }
 
+/* As many columns as the factorization delays. */
+static int64_t count_delays(const sparse *a, libsolver_choice matching)
+{
+    libsolver_options o;
+    libsolver_factor *f;
+    libsolver_factor_info info;
+    const libsolver_matrix view = sparse_view(a);
+    libsolver_options_default(&o);
+    o.matching = matching;
+    assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_OK);
+    libsolver_info(f, &info);
+    libsolver_factor_free(f);
+    return info.delayed;
+}
+
+/* Variables and constraints of very different sizes in a saddle point where each variable has to
+ * share a pivot with a constraint: alone, or scaled by rows and columns, most would be delayed. */
+static void rows_that_would_wait_are_paired_and_scaled(void **state)
+{
+    (void)state;
+    enum { M = 300, N = 2 * M };
+    random_stream r = random_seeded(5);
+    double *a = doubles((int64_t)N * N);
+    for (int v = 0; v < M; v++)
+        for (int c = 0; c < M; c++)
+            if (c == v || random_below(&r, M) < 3)
+                a[M + c + (int64_t)v * N] =
+                    (1 + random_real(&r) / 2) * ldexp(c == v ? 8 : 1, random_below(&r, 21) - 10);
+    sparse s = sparse_of_dense(N, a);
+    check("pairs", &s, (signs){M, M, 0});
+    assert_in_range(count_delays(&s, LIBSOLVER_AUTO), 0, N / 40); /* equilibrated: 65 */
+    assert_in_range(count_delays(&s, LIBSOLVER_OFF), N / 3, N);
+    sparse_free(&s);
+    free(a);
+}
+
 static void saddle_points_and_quasidefinite_systems_have_their_known_inertia(void **state)
 {
     (void)state;
@@ -402,6 +438,7 @@ int main(void)
                                   print_last_seed),
         cmocka_unit_test(shifted_grids_have_the_inertia_of_their_eigenvalues),
         cmocka_unit_test(delayed_pivots_do_not_change_the_inertia),
+        cmocka_unit_test_teardown(rows_that_would_wait_are_paired_and_scaled, print_last_seed),
         cmocka_unit_test_teardown(saddle_points_and_quasidefinite_systems_have_their_known_inertia,
                                   print_last_seed),
         cmocka_unit_test(singular_systems_have_their_known_inertia_and_say_so),

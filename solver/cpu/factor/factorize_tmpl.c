@@ -85,7 +85,8 @@ static libsolver_status factorize_cholesky(numeric *f, int32_t s, scratch *t)
  * millisecond, more, and that is WORK_PART of what all delayed columns have added.  They add, in
  * planned works, and all delayed ones: kkt_3d27 19.4, 19.6; acopf_case1354pegase_it05 16.9, 16.9;
  * sqd_cvxqp3_m_2x2_it10 6.1, 6.1.  Where most columns wait for entries, not for larger ones, the
- * lower threshold delays as many: kkt_para 3.8, 6.9; ncvxqp1 3.0, 10.7; kkt_qpilotno 12.5, 190. */
+ * lower threshold delays as many: without pairs kkt_para 3.8, 6.9; ncvxqp1 3.0, 10.7; with them
+ * kkt_qpilotno 12.5, 190. */
 #define WORK_FACTOR 0.5
 #define WORK_FLOPS ((int64_t)2000000)
 #define WORK_PART 0.75
