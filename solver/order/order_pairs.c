@@ -7,10 +7,10 @@
 #include "solver/order/delays.h"
 
 /* Pairs are left when they multiply the time predicted of AMD's order, and of what its delayed
- * pivots will cost, by more than this.  Of the shared KKT systems, predicted and measured (one
- * thread of an AMD EPYC 7003, a factorization with ten solves, both by AMD): stokes64 2.9 and 2.3,
- * kkt_cvxqp1_l 2.1 and 1.5, tuma2 1.9 and 1.4, kkt_aug2d 1.6 and 1.3, kkt_3d27 1.4 and 1.0,
- * kkt_mosarqp1 1.2 and 0.7, ncvxqp1 1.1 and 0.4, kkt_para 0.6 and 0.3, kkt_cont-201 0.3 and 0.1. */
+ * pivots will cost, by more than this.  Of shared matrices, predicted and measured (one thread of
+ * an AMD EPYC 7003, a factorization with ten solves, both by AMD): stokes64 2.6 and 2.3,
+ * kkt_cvxqp1_l 2.0 and 1.5, tuma2 1.9 and 1.4, kkt_aug2d 1.6 and 1.3, kkt_3d27 1.3 and 1.0,
+ * fe_4elt2 1.2 and 1.2, ncvxqp1 1.1 and 0.4, kkt_mosarqp1 1.0 and 0.7, kkt_para 0.3 and 0.3. */
 #define PAIRS_WORTH 1.5
 
 /* Of all rows, the part with a zero on the diagonal up to which no pairs are looked for, and that
@@ -60,13 +60,19 @@ static libsolver_status choice_begin(choice *c, const order_request *r, const gr
     return graph_compress(c->m, c->env->threads, g, &c->compressed, c->class_of);
 }
 
+static void forget_delays(choice *c)
+{
+    memory_free(c->m, c->has_pivot);
+    c->has_pivot = NULL;
+}
+
 void choice_free(choice *c)
 {
     if (c->m && c->compressed.n >= 0)
         graph_free(c->m, &c->compressed);
     if (c->m) {
         memory_free(c->m, c->class_of);
-        memory_free(c->m, c->has_pivot);
+        forget_delays(c);
         elimination_free(c->m, &c->amd.e);
     }
 }
@@ -128,8 +134,11 @@ static libsolver_status plain_first(const order_request *r, const graph *g, choi
     TRY(candidate_find_amd(plain));
     const double seconds = plain->amd.seconds;
     TRY(count_delays(r, plain));
-    if (plain->amd.seconds <= DELAYS_MATTER * seconds)
+    if (plain->amd.seconds <= DELAYS_MATTER * seconds) {
+        forget_delays(plain);
+        plain->amd.seconds = seconds;
         return LIBSOLVER_OK;
+    }
     TRY(choice_begin(pairs, r, g, &result->matched));
     if (result->matched->size < g->n)
         return LIBSOLVER_OK;
