@@ -40,8 +40,6 @@ static int32_t find_end(search *k, int32_t i, int some_wait)
             const int32_t next = g->neighbor[p], mate = k->mate[next];
             if (k->rank[next] >= now || k->seen[next] == now)
                 continue;
-            if (mate != NONE && mate != next && k->seen[mate] == now)
-                continue;
             k->seen[next] = now;
             k->from[next] = row;
             if (mate == NONE)
@@ -85,7 +83,7 @@ static int add_row(search *k, int32_t i, int32_t waiting)
     if (waiting > 0 || !is_pivot)
         end = find_end(k, i, waiting > 0);
     const int frees = end != NONE && k->mate[end] == NONE;
-    if (frees || (end != NONE && !is_pivot))
+    if (end != NONE)
         pair_along(k, i, end);
     else if (is_pivot)
         k->mate[i] = i;

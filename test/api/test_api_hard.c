@@ -220,18 +220,31 @@ static void delayed_pivots_do_not_change_the_inertia(void **state)
     assert_true(delayed > 0);
 }
 
-/* As many columns as the factorization delays. */
-static int64_t count_delays(const sparse *a, libsolver_choice matching)
+/* How many columns the factorization delays.  host_bytes: what the analysis predicts; scales: of
+ * the factor, length n. */
+static int64_t count_delays(const sparse *a, libsolver_choice matching, libsolver_choice scaling,
+                            int64_t *host_bytes, double *scales)
 {
     libsolver_options o;
+    libsolver_context *context;
+    libsolver_analysis *analysis;
+    libsolver_analysis_info predicted;
     libsolver_factor *f;
     libsolver_factor_info info;
     const libsolver_matrix view = sparse_view(a);
     libsolver_options_default(&o);
     o.matching = matching;
-    assert_int_equal(libsolver_factor_matrix(&view, &o, &f), LIBSOLVER_OK);
+    o.scaling = scaling;
+    assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);
+    assert_int_equal(libsolver_analyze(context, &view, &o, &analysis), LIBSOLVER_OK);
+    libsolver_analysis_query(analysis, &predicted);
+    *host_bytes = predicted.host_bytes;
+    assert_int_equal(libsolver_factorize(analysis, &view, &f), LIBSOLVER_OK);
     libsolver_info(f, &info);
+    assert_int_equal(libsolver_get_scaling(f, scales), LIBSOLVER_OK);
     libsolver_factor_free(f);
+    libsolver_analysis_free(analysis);
+    libsolver_context_free(context);
     return info.delayed;
 }
 
@@ -250,8 +263,17 @@ static void rows_that_would_wait_are_paired_and_scaled(void **state)
                     (1 + random_real(&r) / 2) * ldexp(c == v ? 8 : 1, random_below(&r, 21) - 10);
     sparse s = sparse_of_dense(N, a);
     check("pairs", &s, (signs){M, M, 0});
-    assert_in_range(count_delays(&s, LIBSOLVER_AUTO), 0, N / 40); /* equilibrated: 65 */
-    assert_in_range(count_delays(&s, LIBSOLVER_OFF), N / 3, N);
+    const libsolver_choice by_itself = LIBSOLVER_AUTO;
+    int64_t bytes, matched_bytes;
+    double scales[N];
+    assert_in_range(count_delays(&s, LIBSOLVER_OFF, by_itself, &bytes, scales), N / 3, N);
+    assert_in_range(count_delays(&s, LIBSOLVER_ON, by_itself, &matched_bytes, scales), 0, N / 40);
+    /* by equilibration 65 */
+    assert_in_range(count_delays(&s, by_itself, by_itself, &bytes, scales), 0, N / 40);
+    assert_int_equal(bytes, matched_bytes);
+    count_delays(&s, by_itself, LIBSOLVER_OFF, &bytes, scales);
+    for (int i = 0; i < N; i++)
+        assert_true(scales[i] == 1);
     sparse_free(&s);
     free(a);
 }

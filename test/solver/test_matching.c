@@ -58,6 +58,20 @@ static double *random_powers(random_stream *r, const pattern *a, int zeros)
     return magnitude;
 }
 
+/* Entries of the scaled diagonal from 1/8 on, when the matching is perfect. */
+static void check_diagonal(const problem *p, double slack)
+{
+    unsigned char *has_pivot = malloc((size_t)p->n + 1);
+    assert_non_null(has_pivot);
+    matching_diagonal(p->w, -3, has_pivot);
+    for (int32_t j = 0; j < p->n; j++) {
+        const double scaled = 2 * p->scale[j] + p->log2_dense[j + (int64_t)j * p->n];
+        if (!(fabs(scaled + 3) <= slack) || slack == 0)
+            assert_int_equal(has_pivot[j], scaled >= -3);
+    }
+    free(has_pivot);
+}
+
 /* Columns by rows are matched one to one along nonzero entries; |S A S| <= 1, with 1 on a perfect
  * matching. slack: what rounding allows the logarithms. */
 static void check(const problem *p, double slack)
@@ -85,6 +99,8 @@ static void check(const problem *p, double slack)
                 fail_msg("n %d: log2 |s a s|(%d, %d) = %.17g on the matching", n, i, j, scaled);
         }
     }
+    if (matched == n)
+        check_diagonal(p, slack);
 }
 
 /* Most entries of a permutation that are not zero, and the largest sum of logarithms with all of
