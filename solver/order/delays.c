@@ -8,8 +8,8 @@
  * order of elimination; what they cover grows along alternating paths. */
 #include "solver/order/delays.h"
 
-/* Entries looked at for one row, besides its own ones.  With any number kkt_para takes 43 ms instead
- * of 0.9, kkt_3d27 8 instead of 0.5. */
+/* Entries looked at for one row, besides its own ones.  With any number kkt_para takes 43 ms
+ * instead of 0.9, kkt_3d27 8 instead of 0.5. */
 #define MOST_ENTRIES 50
 
 /* In mate: not yet reached, or waiting. */
