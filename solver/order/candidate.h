@@ -25,7 +25,8 @@ typedef struct choice {
     const graph *g;
     graph compressed; /* .n = -1: nothing to compress */
     int32_t *class_of;
-    int paired; /* the compressed graph is one of 2x2 pivots, whose rows are not alike */
+    int paired;    /* the compressed graph is one of 2x2 pivots, whose rows are not alike */
+    int may_scale; /* the matching that has paired them may scale the matrix as well */
     const matching *matched;  /* of its rows; NULL: not known */
     unsigned char *has_pivot; /* rows: whether the diagonal has one; NULL: none will wait for one */
     int for_many_solves;      /* very many solves: the time of the analysis does not matter */

@@ -5,6 +5,7 @@
  * eliminated together spare it that, at the price of fill.  [Duff, Pralet 2005] */
 #include "solver/order/order_pairs.h"
 #include "solver/order/delays.h"
+#include <math.h>
 
 /* Pairs are left when they multiply the time predicted of AMD's order, and of what its delayed
  * pivots will cost, by more than this.  Of shared matrices, predicted and measured (one thread of
@@ -25,6 +26,12 @@
  * matching: the threshold of pivoting, 0.01, as a power of two. */
 #define PIVOT_LEVEL (-6.65)
 
+/* Most that a matching's scale factors may range over, as a power of two.  Solutions of the scaled
+ * matrix range over as much more, and before it is refined a solution may lose as many digits in
+ * rows where it is small: kkt_3d27, 2^17, 1e-10 (without pairs, with a lower threshold, 7e-8);
+ * ncvxqp1, 2^50, 4e-5 (without pairs, in three times as long, 2e-13). */
+#define MOST_RANGE 20
+
 /* Compresses the pairs of a matching. */
 static libsolver_status merge_pairs(choice *c, const pattern *a, const double *magnitude,
                                     matching **matched)
@@ -34,7 +41,13 @@ static libsolver_status merge_pairs(choice *c, const pattern *a, const double *m
     double *scale = memory_new(c->m, a->n, sizeof(double));
     c->matched = *matched;
     if (scale) {
+        double least = INFINITY, most = -INFINITY;
         matching_scale(*matched, magnitude, scale);
+        for (int32_t i = 0; i < a->n; i++) {
+            least = fmin(least, scale[i]);
+            most = fmax(most, scale[i]);
+        }
+        c->may_scale = most - least <= MOST_RANGE;
         const int32_t classes = matching_pairs(*matched, c->class_of);
         status = graph_merge(c->m, c->g, c->class_of, classes, &c->compressed);
     }
@@ -103,6 +116,16 @@ static libsolver_status count_delays(const order_request *r, choice *plain)
     return candidate_delay_amd(plain);
 }
 
+/* When it is known how long rows of plain will wait.  Pairs spare them that if the matching that
+ * has made them scales the matrix too. */
+static libsolver_status choose_one(choice *pairs, choice *plain, choice **chosen,
+                                   order_result *result)
+{
+    result->scales = pairs->may_scale && pairs->amd.seconds <= PAIRS_WORTH * plain->amd.seconds;
+    *chosen = result->scales ? pairs : plain;
+    return LIBSOLVER_OK;
+}
+
 /* Where many rows have a zero on the diagonal.  The order without pairs is not looked for where
  * the other is so good that none could be much better, as rows alone take most of its time. */
 static libsolver_status pairs_first(const order_request *r, const graph *g, choice *pairs,
@@ -118,11 +141,9 @@ static libsolver_status pairs_first(const order_request *r, const graph *g, choi
     TRY(candidate_find_amd(plain));
     if (pairs->amd.seconds <= PAIRS_WORTH * plain->amd.seconds)
         return LIBSOLVER_OK;
-    if (result->matched->size == g->n)
+    if (pairs->may_scale && result->matched->size == g->n)
         TRY(count_delays(r, plain));
-    result->scales = pairs->amd.seconds <= PAIRS_WORTH * plain->amd.seconds;
-    *chosen = result->scales ? pairs : plain;
-    return LIBSOLVER_OK;
+    return choose_one(pairs, plain, chosen, result);
 }
 
 /* Where few have.  Pairs are looked for if these rows will wait so long that it matters. */
@@ -143,9 +164,7 @@ static libsolver_status plain_first(const order_request *r, const graph *g, choi
     if (result->matched->size < g->n)
         return LIBSOLVER_OK;
     TRY(candidate_find_amd(pairs));
-    result->scales = pairs->amd.seconds <= PAIRS_WORTH * plain->amd.seconds;
-    *chosen = result->scales ? pairs : plain;
-    return LIBSOLVER_OK;
+    return choose_one(pairs, plain, chosen, result);
 }
 
 static int32_t count_zeros(const order_request *r)

@@ -10,6 +10,7 @@
 #include "solver/cpu/backend.h"
 #include "solver/order/choose_ordering.h"
 #include "solver/order/delays.h"
+#include <math.h>
 #include <stdlib.h>
 
 static environment env;
@@ -181,8 +182,9 @@ static void fronts_grow_by_what_waits(void **state)
 
 /* [H B'; B 0] with `constraints` constraints, each of one of as many variables and about so many
  * `others`, and `free_rows` rows of their own.  H is diagonal, `own` for the variables and 1 for
- * those rows, but for the last one where `is_singular`. */
-static pattern saddle(int32_t constraints, int others, int32_t free_rows, double own,
+ * those rows, but for the last one where `is_singular`.  powers: of two, by which entries differ.
+ */
+static pattern saddle(int32_t constraints, int others, int32_t free_rows, double own, int powers,
                       int is_singular, double **magnitude)
 {
     random_stream r = random_seeded(1);
@@ -198,7 +200,7 @@ static pattern saddle(int32_t constraints, int others, int32_t free_rows, double
         a.row[p++] = j;
         for (int32_t c = 0; c < constraints && j < constraints; c++)
             if (c == j || random_below(&r, constraints) < others) {
-                value[p] = c == j ? 4 : 1;
+                value[p] = c != j ? 1 : ldexp(4, c % 2 == 0 ? powers : -powers);
                 a.row[p++] = constraints + c;
             }
     }
@@ -238,16 +240,18 @@ static void pairs_are_taken_where_rows_would_wait(void **state)
         int others;
         int32_t free_rows;
         double own;
-        int is_singular;
+        int powers, is_singular;
         libsolver_choice wanted;
         int matched, scales;
-    } cases[] = {{3, 0, 0, 0, LIBSOLVER_AUTO, 1, 1},     {3, 0, 1e-6, 0, LIBSOLVER_AUTO, 1, 1},
-                 {3, 3000, 0, 0, LIBSOLVER_AUTO, 1, 1},  {0, 3000, 1, 0, LIBSOLVER_AUTO, 0, 0},
-                 {3, 90000, 0, 0, LIBSOLVER_AUTO, 0, 0}, {3, 3000, 1, 0, LIBSOLVER_ON, 1, 0},
-                 {3, 3000, 0, 1, LIBSOLVER_AUTO, 1, 0}};
+    } cases[] = {
+        {3, 0, 0, 0, 0, LIBSOLVER_AUTO, 1, 1},     {3, 0, 1e-6, 0, 0, LIBSOLVER_AUTO, 1, 1},
+        {3, 3000, 0, 0, 0, LIBSOLVER_AUTO, 1, 1},  {0, 3000, 1, 0, 0, LIBSOLVER_AUTO, 0, 0},
+        {3, 90000, 0, 0, 0, LIBSOLVER_AUTO, 0, 0}, {3, 3000, 1, 0, 0, LIBSOLVER_ON, 1, 0},
+        {3, 3000, 0, 0, 1, LIBSOLVER_AUTO, 1, 0},  {3, 3000, 0, 40, 0, LIBSOLVER_AUTO, 1, 0},
+        {3, 0, 0, 40, 0, LIBSOLVER_AUTO, 1, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double *magnitude;
-        pattern a = saddle(300, cases[i].others, cases[i].free_rows, cases[i].own,
+        pattern a = saddle(300, cases[i].others, cases[i].free_rows, cases[i].own, cases[i].powers,
                            cases[i].is_singular, &magnitude);
         libsolver_status status;
         int scales;
@@ -291,7 +295,8 @@ static void values_ask_for_another_order_where_rows_wait(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double *magnitude;
         int lacks;
-        pattern a = saddle(300, cases[i].others, cases[i].free_rows, cases[i].own, 0, &magnitude);
+        pattern a =
+            saddle(300, cases[i].others, cases[i].free_rows, cases[i].own, 0, 0, &magnitude);
         assert_int_equal(ask_values(&a, magnitude, &lacks), LIBSOLVER_OK);
         assert_int_equal(lacks, cases[i].lacks);
         problem_free(&a);
@@ -305,7 +310,7 @@ static void each_failed_allocation_is_reported(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         double *magnitude;
-        pattern a = saddle(200, 3, 2000 * i, 0, 0, &magnitude);
+        pattern a = saddle(200, 3, 2000 * i, 0, 0, 0, &magnitude);
         libsolver_status status = LIBSOLVER_OUT_OF_MEMORY;
         int64_t k = 0;
         for (; status != LIBSOLVER_OK; k++) {
