@@ -44,7 +44,8 @@ typedef struct backend_problem {
 typedef enum backend_scaling {
     BACKEND_UNSCALED,
     BACKEND_EQUILIBRATE,
-    BACKEND_MATCH /* LDL^T: by maximum-product matching; Cholesky: equilibration */
+    BACKEND_MATCH,     /* LDL^T: by maximum-product matching; Cholesky: equilibration */
+    BACKEND_MATCH_MILD /* the same, or equilibration where that keeps unrefined solutions right */
 } backend_scaling;
 
 /* How to factorize. */

@@ -463,6 +463,16 @@ void matching_start_from(matching *w, const int32_t *row_of, const double *u)
     w->found = 0;
 }
 
+int matching_is_mild(int32_t n, const double *log2_scale)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int32_t i = 0; i < n; i++) {
+        least = lesser(least, log2_scale[i]);
+        most = log2_scale[i] > most ? log2_scale[i] : most;
+    }
+    return !(most - least > MATCHING_MILD_RANGE);
+}
+
 void matching_diagonal(const matching *w, double log2_least, unsigned char *has_pivot)
 {
     for (int32_t j = 0; j < w->n; j++) {

@@ -6,6 +6,12 @@
 #include "base/memory.h"
 #include "ordering/ordering.h"
 
+/* Most that scale factors of a matching may range over, as a power of two, where there is a choice.
+ * Solutions of the scaled matrix range over as much more, and before it is refined a solution may
+ * lose as many digits in rows where it is small: kkt_3d27, 2^17, 1e-10 (without pairs, with a lower
+ * threshold, 7e-8); ncvxqp1, 2^50, 4e-5 (without pairs, in three times as long, 2e-13). */
+#define MATCHING_MILD_RANGE 20
+
 /* Memory of matching_scale for one pattern. */
 typedef struct matching {
     int32_t n;
@@ -33,6 +39,9 @@ int64_t matching_bytes(const pattern *a);
  * on most matrices; the next call starts from the matching of the last one, with the same values it
  * takes O(nnz).  Returns the size of the matching. */
 int32_t matching_scale(matching *matching, const double *magnitude, double *log2_scale);
+
+/* Whether they keep to it.  log2_scale: length n, from matching_scale. */
+int matching_is_mild(int32_t n, const double *log2_scale);
 
 /* has_pivot, length n, out: whether the diagonal entry of a row, scaled by a matching of all rows,
  * is at least 2^log2_least, where 1 is the largest. */

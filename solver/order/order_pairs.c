@@ -5,7 +5,6 @@
  * eliminated together spare it that, at the price of fill.  [Duff, Pralet 2005] */
 #include "solver/order/order_pairs.h"
 #include "solver/order/delays.h"
-#include <math.h>
 
 /* Pairs are left when they multiply the time predicted of AMD's order, and of what its delayed
  * pivots will cost, by more than this.  Of shared matrices, predicted and measured (one thread of
@@ -26,12 +25,6 @@
  * matching: the threshold of pivoting, 0.01, as a power of two. */
 #define PIVOT_LEVEL (-6.65)
 
-/* Most that a matching's scale factors may range over, as a power of two.  Solutions of the scaled
- * matrix range over as much more, and before it is refined a solution may lose as many digits in
- * rows where it is small: kkt_3d27, 2^17, 1e-10 (without pairs, with a lower threshold, 7e-8);
- * ncvxqp1, 2^50, 4e-5 (without pairs, in three times as long, 2e-13). */
-#define MOST_RANGE 20
-
 /* Compresses the pairs of a matching. */
 static libsolver_status merge_pairs(choice *c, const pattern *a, const double *magnitude,
                                     matching **matched)
@@ -41,13 +34,8 @@ static libsolver_status merge_pairs(choice *c, const pattern *a, const double *m
     double *scale = memory_new(c->m, a->n, sizeof(double));
     c->matched = *matched;
     if (scale) {
-        double least = INFINITY, most = -INFINITY;
         matching_scale(*matched, magnitude, scale);
-        for (int32_t i = 0; i < a->n; i++) {
-            least = fmin(least, scale[i]);
-            most = fmax(most, scale[i]);
-        }
-        c->may_scale = most - least <= MOST_RANGE;
+        c->may_scale = matching_is_mild(a->n, scale);
         const int32_t classes = matching_pairs(*matched, c->class_of);
         status = graph_merge(c->m, c->g, c->class_of, classes, &c->compressed);
     }

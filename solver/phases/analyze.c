@@ -206,8 +206,7 @@ static libsolver_status plan(libsolver_analysis *s, int cholesky, const double *
                                   : choose_forest(&request, &s->forest, &order, why);
     s->ordering = order.used;
     s->seconds = order.seconds;
-    s->scales_by_matching = s->options.matching == LIBSOLVER_ON ||
-                            (order.scales && s->options.scaling != LIBSOLVER_OFF);
+    s->pairs_need_scaling = order.scales && s->options.scaling != LIBSOLVER_OFF;
     if (status != LIBSOLVER_OK)
         goto done;
     if (environment_cancelled(env)) {
@@ -231,7 +230,7 @@ static libsolver_status plan(libsolver_analysis *s, int cholesky, const double *
         .matched_row = is_perfect ? matched->row_of : NULL,
         .matched_dual = is_perfect ? matched->u : NULL,
         .expects_cholesky = cholesky,
-        .expects_matching = s->scales_by_matching,
+        .expects_matching = s->options.matching == LIBSOLVER_ON || s->pairs_need_scaling,
         .keeps_cholesky = cholesky && keeps_cholesky(s),
         .for_latency = s->options.purpose == LIBSOLVER_PURPOSE_LATENCY,
         .for_few = s->options.purpose == LIBSOLVER_PURPOSE_FEW,

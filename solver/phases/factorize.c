@@ -32,10 +32,11 @@ libsolver_status factor_factorize_values(libsolver_factor *f)
                              : o->kind != LIBSOLVER_KIND_AUTO             ? 0
                              : is_complex_symmetric(s->type, s->symmetry) ? 0
                                                                           : -1,
-        .scaling = s->scales_by_matching         ? BACKEND_MATCH
+        .scaling = o->matching == LIBSOLVER_ON   ? BACKEND_MATCH
+                   : s->pairs_need_scaling       ? BACKEND_MATCH_MILD
                    : o->scaling == LIBSOLVER_OFF ? BACKEND_UNSCALED
                                                  : BACKEND_EQUILIBRATE,
-        .may_match = o->matching == LIBSOLVER_AUTO && !s->scales_by_matching,
+        .may_match = o->matching == LIBSOLVER_AUTO,
         .pivot_threshold = f->pivot_threshold,
         .delay_cap = o->delay_cap,
         .inertia_effort = (int)o->inertia_effort,

@@ -35,7 +35,7 @@ struct libsolver_analysis {
     libsolver_ordering ordering; /* the one used */
     double seconds; /* predicted by its choice, of a factorization with ten solves; 0 where there
                        was none */
-    int scales_by_matching;
+    int pairs_need_scaling; /* by the matching that has made them; see order_result */
     const typed_values *typed;
     const backend *backend;
     void *plan;

@@ -248,34 +248,94 @@ static int64_t count_delays(const sparse *a, libsolver_choice matching, libsolve
     return info.delayed;
 }
 
-/* Variables and constraints of very different sizes in a saddle point where each variable has to
- * share a pivot with a constraint: alone, or scaled by rows and columns, most would be delayed. */
+enum { CONSTRAINTS = 300, SADDLE = 2 * CONSTRAINTS };
+
+/* As many variables as constraints, each variable with a constraint of its own and some others,
+ * whose entries differ by 2^powers. */
+static sparse paired_saddle(int powers)
+{
+    random_stream r = random_seeded(5);
+    double *a = doubles((int64_t)SADDLE * SADDLE);
+    for (int v = 0; v < CONSTRAINTS; v++)
+        for (int c = 0; c < CONSTRAINTS; c++)
+            if (c == v || random_below(&r, CONSTRAINTS) < 3)
+                a[CONSTRAINTS + c + (int64_t)v * SADDLE] =
+                    (1 + random_real(&r) / 2) *
+                    ldexp(c == v ? 8 : 1, random_below(&r, powers + 1) - powers / 2);
+    const sparse s = sparse_of_dense(SADDLE, a);
+    free(a);
+    return s;
+}
+
+/* Each variable has to share a pivot with a constraint: alone, or scaled by rows and columns, most
+ * would be delayed. */
 static void rows_that_would_wait_are_paired_and_scaled(void **state)
 {
     (void)state;
-    enum { M = 300, N = 2 * M };
-    random_stream r = random_seeded(5);
-    double *a = doubles((int64_t)N * N);
-    for (int v = 0; v < M; v++)
-        for (int c = 0; c < M; c++)
-            if (c == v || random_below(&r, M) < 3)
-                a[M + c + (int64_t)v * N] =
-                    (1 + random_real(&r) / 2) * ldexp(c == v ? 8 : 1, random_below(&r, 11) - 5);
-    sparse s = sparse_of_dense(N, a);
-    check("pairs", &s, (signs){M, M, 0});
     const libsolver_choice by_itself = LIBSOLVER_AUTO;
     int64_t bytes, matched_bytes;
-    double scales[N];
-    assert_in_range(count_delays(&s, LIBSOLVER_OFF, by_itself, &bytes, scales), N / 3, N);
-    assert_in_range(count_delays(&s, LIBSOLVER_ON, by_itself, &matched_bytes, scales), 0, N / 40);
+    double scales[SADDLE];
+    sparse s = paired_saddle(10);
+    check("pairs", &s, (signs){CONSTRAINTS, CONSTRAINTS, 0});
+    assert_in_range(count_delays(&s, LIBSOLVER_OFF, by_itself, &bytes, scales), SADDLE / 3, SADDLE);
+    assert_in_range(count_delays(&s, LIBSOLVER_ON, by_itself, &matched_bytes, scales), 0,
+                    SADDLE / 40);
     /* equilibrated, the same order delays more */
-    assert_in_range(count_delays(&s, by_itself, by_itself, &bytes, scales), 0, N / 40);
+    assert_in_range(count_delays(&s, by_itself, by_itself, &bytes, scales), 0, SADDLE / 40);
     assert_int_equal(bytes, matched_bytes);
     count_delays(&s, by_itself, LIBSOLVER_OFF, &bytes, scales);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < SADDLE; i++)
         assert_true(scales[i] == 1);
     sparse_free(&s);
-    free(a);
+}
+
+/* How far they range. */
+static double ratio_of_scales(const libsolver_factor *f)
+{
+    double scales[SADDLE], least = INFINITY, most = 0;
+    assert_int_equal(libsolver_get_scaling(f, scales), LIBSOLVER_OK);
+    for (int i = 0; i < SADDLE; i++) {
+        least = fmin(least, scales[i]);
+        most = fmax(most, scales[i]);
+    }
+    return most / least;
+}
+
+/* Later values for the same pattern, whose matching would have scale factors that cost solutions
+ * their digits, are equilibrated. */
+static void pairs_scale_only_while_that_is_mild(void **state)
+{
+    (void)state;
+    libsolver_options o;
+    libsolver_context *context;
+    libsolver_analysis *analysis;
+    libsolver_factor *f;
+    libsolver_inertia_counts found;
+    sparse mild = paired_saddle(10), wild = paired_saddle(16);
+    const libsolver_matrix first = sparse_view(&mild), second = sparse_view(&wild);
+    libsolver_options_default(&o);
+    assert_int_equal(libsolver_context_create(&o, &context), LIBSOLVER_OK);
+    assert_int_equal(libsolver_analyze(context, &first, &o, &analysis), LIBSOLVER_OK);
+    assert_int_equal(libsolver_factorize(analysis, &first, &f), LIBSOLVER_OK);
+    const double at_first = ratio_of_scales(f);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(libsolver_refactorize(f, &second), LIBSOLVER_OK);
+        assert_true(ratio_of_scales(f) <= 0x1p20);
+        assert_int_equal(libsolver_inertia(f, &found), LIBSOLVER_OK);
+        assert_int_equal(found.positive, CONSTRAINTS);
+        assert_true(found.certain);
+    }
+    assert_int_equal(libsolver_refactorize(f, &first), LIBSOLVER_OK);
+    assert_true(ratio_of_scales(f) == at_first);
+    libsolver_factor_free(f);
+    libsolver_analysis_free(analysis);
+    libsolver_context_free(context);
+    o.matching = LIBSOLVER_ON;
+    assert_int_equal(libsolver_factor_matrix(&second, &o, &f), LIBSOLVER_OK);
+    assert_true(ratio_of_scales(f) > 0x1p20);
+    libsolver_factor_free(f);
+    sparse_free(&mild);
+    sparse_free(&wild);
 }
 
 static void saddle_points_and_quasidefinite_systems_have_their_known_inertia(void **state)
@@ -461,6 +521,7 @@ int main(void)
         cmocka_unit_test(shifted_grids_have_the_inertia_of_their_eigenvalues),
         cmocka_unit_test(delayed_pivots_do_not_change_the_inertia),
         cmocka_unit_test_teardown(rows_that_would_wait_are_paired_and_scaled, print_last_seed),
+        cmocka_unit_test_teardown(pairs_scale_only_while_that_is_mild, print_last_seed),
         cmocka_unit_test_teardown(saddle_points_and_quasidefinite_systems_have_their_known_inertia,
                                   print_last_seed),
         cmocka_unit_test(singular_systems_have_their_known_inertia_and_say_so),

@@ -391,12 +391,12 @@ libsolver_status NAME(cpu_attempt)(numeric *f, int cholesky, const backend_optio
     TRY(NAME(cpu_scale)(f, options->scaling));
     f->attempt.pivot_threshold = (real)options->pivot_threshold;
     f->attempt.zero_level = (real)(options->zero_level > 0 ? options->zero_level * EPS : LDLT_ZERO);
-    f->attempt.may_match = options->may_match;
+    f->attempt.may_match = options->may_match && !f->is_matched;
     f->attempt.delay_cap = options->delay_cap > 0 && options->delay_cap < INT32_MAX
                                ? (int32_t)options->delay_cap
                                : INT32_MAX;
     f->attempt.growth_limit = (GROWTH_FACTOR * f->layout.blocks_bytes + GROWTH_BYTES) *
-                              (options->may_match                  ? 1
+                              (f->attempt.may_match                ? 1
                                : f->attempt.delay_cap == INT32_MAX ? 4
                                                                    : 0);
     f->attempt.work_limit =

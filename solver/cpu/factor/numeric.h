@@ -150,6 +150,7 @@ typedef struct numeric {
     real *largest;       /* n: largest entry of each row of the scaled matrix; of the diagonal only
                             for Cholesky */
     real *row_sum;       /* n: sum of |A| in each row */
+    int is_matched;      /* the scaling is that of a matching */
     int is_clipped;      /* some row wanted a scale factor beyond what there is: zero pivots are not
                             certain then */
     matching *matching;  /* NULL until the first scaling by matching */

@@ -174,9 +174,10 @@ int64_t NAME(cpu_matching_bytes)(const cpu_plan *plan)
            memory_counted(magnitude_entries(plan), sizeof(double));
 }
 
-/* Scaling by matching.  The first call takes its memory, and goes on from the matching of the
- * analysis, in the caller's order, if that has all columns. */
-static libsolver_status scale_by_matching(numeric *f)
+/* Scaling by matching, or by equilibration where the former has to be mild and is not.  The first
+ * call takes its memory, and goes on from the matching of the analysis, in the caller's order, if
+ * that has all columns. */
+static libsolver_status scale_by_matching(numeric *f, int must_be_mild)
 {
     const cpu_plan *plan = f->plan;
     memory *m = &plan->env->memory;
@@ -195,6 +196,11 @@ static libsolver_status scale_by_matching(numeric *f)
         f->magnitude[p] = (double)scalar_abs(f->value[q >= 0 ? q : -1 - q]);
     }
     matching_scale(f->matching, f->magnitude, log2_scale);
+    f->is_matched = !must_be_mild || matching_is_mild(n, log2_scale);
+    if (!f->is_matched) {
+        environment_log(plan->env, "the matching's scale factors range too far: equilibration");
+        return equilibrate(f);
+    }
     for (int32_t i = 0; i < n; i++) {
         const double exponent = log2_scale[goes_on ? plan->part.perm[i] : i];
         f->scale[i] =
@@ -221,15 +227,15 @@ void NAME(cpu_scale_by)(numeric *f, const void *scale_)
 
 libsolver_status NAME(cpu_scale)(numeric *f, backend_scaling scaling)
 {
-    f->is_clipped = 0;
+    f->is_clipped = f->is_matched = 0;
     if (f->cholesky && scaling != BACKEND_UNSCALED) {
         equilibrate_diagonal(f);
         return environment_cancelled(f->plan->env) ? LIBSOLVER_CANCELLED : LIBSOLVER_OK;
     }
     for (int32_t i = 0; i < f->plan->a.n; i++)
         f->scale[i] = 1;
-    if (scaling == BACKEND_MATCH)
-        return scale_by_matching(f);
+    if (scaling == BACKEND_MATCH || scaling == BACKEND_MATCH_MILD)
+        return scale_by_matching(f, scaling == BACKEND_MATCH_MILD);
     if (scaling != BACKEND_UNSCALED)
         return equilibrate(f);
     if (!f->is_inner && !scale_all_alike(f)) {

@@ -62,6 +62,8 @@ static libsolver_status look_closer(numeric *f, const backend_options *settings,
 static libsolver_status attempt(numeric *f, backend_options *settings, backend_report *report)
 {
     libsolver_status status = NAME(cpu_attempt)(f, 0, settings, report);
+    if (f->is_matched)
+        settings->may_match = 0;
     if (status == TOO_MANY_DELAYS && !settings->may_match) {
         environment_log(f->plan->env,
                         "too many delayed pivots: at most %d go to a front, others are perturbed",
