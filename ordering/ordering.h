@@ -166,7 +166,8 @@ libsolver_status elimination_build(memory *m, int threads, const graph *g, const
 void elimination_free(memory *m, elimination_tree *e);
 /* seconds: sum of cost over the fronts that a partition by `merge` would have, and `column` for
  * each column on the longest path.  waiting: NULL if no row does; rows stop waiting only at
- * ancestors of where they began.  O(n + supernodes log(supernodes)). */
+ * ancestors of where they began, and if they become pivots there, fronts on the way are larger by
+ * them.  O(n + supernodes log(supernodes)). */
 libsolver_status elimination_seconds(memory *m, int threads, const elimination_tree *e,
                                      front_cost merge, front_seconds cost, double column,
                                      const waiting_rows *waiting, double *seconds);
